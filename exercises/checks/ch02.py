@@ -25,7 +25,7 @@ chapter = kit.Chapter(__name__, "02", "Who gets a .grad?")
     "Leaf or not?",
     kind="predict",
     points=2,
-    beliefs=("M01", "M02"),
+    beliefs=("M02",),
     hints=(
         "Ask of each line: was an operation recorded? Only then is the result no leaf.",
         "Nothing is recorded if no input is tracked, and nothing inside `no_grad()`. What does `detach()` give you?",
@@ -52,7 +52,7 @@ trail-goes-on: d=False, e=False
 looks-like-no-operation: b=True, c=True
     `double()` converts and `w[0]` picks. Both are operations on a tracked tensor, and both were recorded.
     look: `b.grad_fn` and `c.grad_fn`
-asked-so-leaf: f=True (M01)
+asked-so-leaf: f=True
     The flag was set on `mg.ones(2)`. `f` is the result of reshaping it, and that was recorded.
     look: `f.grad_fn`
 untracked-result: a=False
@@ -103,15 +103,9 @@ def who(answer):
 
 
 _WHO = kit.patterns("""
-everything-on-the-way: v=6, p=1 (M03)
+everything-on-the-way: v=6, p=1, w=8, h=4 (M03)
     These gradients do pass by, but they are not kept. `v` and `p` are results, and nobody asked.
     look: `v.is_leaf` and `p.is_leaf`
-asked-then-divided: v=6 (M01)
-    In the text the flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.
-    look: the line that makes `v`, and `v.is_leaf` after it
-gradient-of-the-8: v=3 (M01)
-    3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.
-    look: which tensor the name `v` belongs to
 root-keeps: p=1
     1 is what `backward()` starts with. But `p` is a result, and nobody called `p.retain_grad()`.
     look: `p.is_leaf` and `p.retains_grad`
@@ -121,6 +115,12 @@ retain-ignored: h=None (M04)
 retained-instead: w=None
     `h` keeps its gradient and passes it on all the same. Looking takes nothing away from `w`.
     look: `w.is_leaf` and `w.requires_grad`
+asked-then-divided: v=6 (M01)
+    In the text the flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.
+    look: the line that makes `v`, and `v.is_leaf` after it
+gradient-of-the-8: v=3 (M01)
+    3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.
+    look: which tensor the name `v` belongs to
 stops-at-h: w=4
     4 is what arrives at `h`. On the way on to `w` it is multiplied by the other factor of `h`.
     look: the line that makes `h`
@@ -180,7 +180,7 @@ def gets_grad(answer):
 def _flag_from(answer: Callable, t: mg.Tensor, name: str) -> bool:
     given = call(answer, t)
     if given is None:
-        raise Wrong("none", f"True or False, for {name}", "None", look="whether a `return` is missing")
+        raise Wrong("none", f"True or False, for {name}", "None", look="what each `return` gives, if there is one")
     if type(given) is not bool and not isinstance(given, np.bool_):
         raise Wrong("kind", f"True or False, for {name}", show(given), look="what `return` gives back")
     return bool(given)
@@ -236,10 +236,10 @@ def _looks_of(t: mg.Tensor) -> dict[str, Any]:
 
 _RULES = tools.reasons(
     """
-flag-is-enough: requires_grad (M01)
+flag-is-enough: is_leaf|retain|grad_fn|backward|^grad$ (M01)
     The flag says that a gradient is computed. It is kept by leaves, and by results that were asked.
     look: a result of a tracked tensor: what does the warning say?
-retained-forgotten: requires_grad and is_leaf (M04)
+retained-forgotten: retain|hook|next_functions (M04)
     True of leaves. But a tracked result gets its `.grad`, too, if `retain_grad()` was called on it.
     look: `retains_grad`
 leaf-is-enough: is_leaf
@@ -251,10 +251,10 @@ flag-forgotten: is_leaf or retains_grad
 leaves-forgotten: retains_grad
     `retains_grad` is about results. A tracked leaf has no need to ask.
     look: `retains_grad` of a leaf, after `retain_grad()`
-looks-at-grad: grad (M35)
+looks-at-grad: is_leaf|retain|requires_grad|backward (M35)
     Before `backward()` there may be no gradient yet, or one that an earlier pass has left behind.
     look: the three flags, instead of `.grad`
-always: True (M03)
+always: is_leaf|retain|grad (M03)
     For some of the tensors nothing is kept.
     look: an untracked tensor
 """,
@@ -272,7 +272,7 @@ def _wrong_rule(answer: Callable, said: dict[str, bool], truth: dict[str, bool])
     call(answer, _STATES[first]())  # once more, so that the card shows this tensor
     expected, came = f"{truth[first]} for {first}", f"{said[first]}"
     for rule in _RULES:
-        knows_better = rule.code == "retained-forgotten" and kit.uses(answer, "retains_grad")
+        knows_better = rule.belief and tools.mentions(answer, rule.message)
         if not knows_better and all(rule.when(make()) == said[name] for name, make in _STATES.items()):
             return rule.wrong(expected, came)
     return Wrong("other-rule", expected, came, look="what decides the answer for this `t`")
@@ -314,26 +314,27 @@ _LOSSES = (
 
 
 def _check_kept(answer, start, f, slope):
-    w, seen = tools.leaf(start), []
+    w, seen, passed = tools.leaf(start), [], []  # by which tensors a gradient has passed
 
     def watched(t):
         seen.append(t)
+        if isinstance(t, mg.Tensor) and not t.is_leaf:
+            t.register_hook(lambda grad: passed.append(t))
         return f(t)
 
     h = tools.result(tools.called(answer, (w, watched), "`w.grad` and `h.grad` filled", *_KEPT_ERRORS))
     if not seen:
-        why = "In this call your function did not call `f`, so there was no loss to go backward from."
-        raise Wrong("f-not-used", "a loss from `f(h)`", show(h), why=why, look="where `f` is used")
+        raise Wrong("f-not-used", "a loss from `f(h)`", "no call of `f`, in this call", look="where a loss is made")
     right = slope(2 * start)
     if all(h is not t for t in seen):
         raise _another_tensor(h, right)
-    tools.refuse_other_values(h, 2 * start, "the value of `2 * w`", "the line that makes `h`")
+    tools.refuse_other_values(h, 2 * start, "the value of `2 * w`", "each line that makes or changes `h`")
     if h.grad is None:
-        asks, sets_flag = kit.uses(answer, "retain_grad"), kit.uses(answer, "requires_grad_", "requires_grad")
-        facts = {"walked": w.grad is not None, "retained": h.retains_grad, "asks": asks, "sets_flag": sets_flag}
+        facts = {"walked": w.grad is not None, "passed": any(t is h for t in passed), "retained": h.retains_grad}
+        facts |= {"asks": tools.mentions(answer, "^retain_grad$"), "sets_flag": tools.sets_flag(answer)}
         raise tools.told(_NOTHING_KEPT, facts, "`h.grad` filled", "`h.grad` is None")
     if not graphs.reaches(h, w):
-        why = "Your `h` was not computed from `w`, as autograd knows it: from `h` no gradient goes on to `w`."
+        why = "No way leads from `h` to `w`: none was recorded, or it was cut off since."
         look = "`h.is_leaf`: it should be False" if h.is_leaf else "what `h` is computed from"
         raise Wrong("way-to-w-cut", "an `h` that leads back to `w`", show(h), why=why, look=look)
     if w.grad is None:
@@ -348,41 +349,44 @@ def _check_gradient(name: str, grad: mg.Tensor, right: np.ndarray) -> None:
     came = tools.array(grad)
     if grad.requires_grad:
         look = "each `create_graph=True`, and what you put into a `.grad`"
-        raise Wrong("recorded-walk", "gradients without history", f"`{name}.grad` is {show(grad)}", look=look)
+        raise Wrong("recorded-walk", "gradients that are not tracked", f"`{name}.grad` is {show(grad)}", look=look)
     if not tools.same(came, right):
-        code, why = "other-gradient", ""
-        if tools.same(came, 2 * right):
-            code, why = "went-twice", "That is twice the gradient."
-        expected, look = f"`{name}.grad` is {tools.text(right)}", "each `backward()`, and each line that sets a `.grad`"
+        twice = "went-twice", "That is twice the gradient."
+        code, why = twice if tools.same(came, 2 * right) else ("other-gradient", "")
+        expected = f"`{name}.grad` is {tools.text(right)}"
+        look = "what you go backward from, and how often; each hook, and each line that sets a `.grad`"
         raise Wrong(code, expected, tools.text(came), why=why, look=look)
 
 
 _KEPT_ERRORS = tools.reasons("""
 asked-untracked: can't retain_grad (M04)
-    No gradient will ever come by a tensor that is not tracked, so there is none to keep.
+    No gradient comes by a tensor that is not tracked, so there is none to keep.
     look: `requires_grad` of the tensor you call `retain_grad()` on
 """)
 
 
 def _another_tensor(h: mg.Tensor, right: np.ndarray) -> Wrong:
     expected = "the tensor `h` that went into `f`"
-    if tools.same(tools.array(h), right) or tools.same(tools.array(h), 2 * right):
-        why = "That is a gradient. What is asked for is the tensor `h` that has it in its `.grad`."
+    if h.grad_fn is None and any(tools.same(tools.array(h), grad) for grad in (right, 2 * right)):
+        why = "These are the numbers of a gradient. What is asked for is the tensor `h`, with one in its `.grad`."
         return Wrong("gradient-returned", expected, show(h), why=why, look="what `return` gives back")
-    why = "The tensor that went into `f` is another one than the one that you return."
+    why = "What you return is another tensor than what `f` was called with."
     return Wrong("another-tensor", expected, show(h), why=why, look="what `f` is called with, and what is returned")
 
 
 _NOTHING_KEPT = kit.patterns("""
 no-backward: walked=False
-    `w.grad` is None as well. Has `backward()` run?
-    look: the line that calls `backward()`
+    `w.grad` is None as well. Has `backward()` run, from the loss?
+    look: what fills a `.grad` here, and what clears one
 asked-too-late: retained=True
-    `h` was asked, and there is nothing in it: it was asked when the gradient had passed, or cleared since.
-    look: the order of `retain_grad()`, `backward()`, and what clears a `.grad`
+    `h` was asked, and there is nothing in it: no gradient has come by since, or it was cleared.
+    look: the order of `retain_grad()`, `backward()` and what clears a `.grad`, and what you go backward from
+nothing-came-by: passed=False
+    No gradient came by this `h`: what you go backward from does not lead to it, or it is not tracked.
+    look: what you go backward from, and `h.requires_grad`
 asked-elsewhere: asks=True
-    There is a `retain_grad()` in your function, and `h` was not asked. It asks one tensor, and no other.
-    look: the tensor you call `retain_grad()` on
+    Your function has a `retain_grad`, and `h` was not asked. It is a call, and asks the tensor it is called on.
+    look: whether `retain_grad()` is called, and on which tensor
 flag-on-a-result: sets_flag=True (M01)
     `h` is tracked anyway. The flag says that a gradient is computed, and a result does not keep it.
     look: `h.is_leaf`
@@ -434,11 +438,8 @@ overwritten: b=6
 note-is-a-copy: c=4
     In the text `g = w.grad` copies nothing: `g` is the tensor that stands in `w.grad`, and it was added to.
     look: the line that makes `g`, and `g is w.grad` after it
-clearing-destroys: d=0 (M09)
+clearing-destroys: d=0 or d=None (M09)
     The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it.
-    look: `mg.draw(loss, saved=True)`
-clearing-stops: d=None (M09)
-    The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it. So 5 arrives.
     look: `mg.draw(loss, saved=True)`
 not-cleared: d=15
     `w.grad = None` took the 10 away. The next `backward()` starts from nothing.
@@ -489,40 +490,38 @@ def _factors_of(y):
     factors = [node for node, _ in getattr(y.grad_fn, "next_functions", ()) if node is not None]
     steps = [node for node in factors if node.name() == "SubBackward0"]
     of_leaf, of_steps = any(hasattr(node, "variable") for node in factors), 0 < len(steps) == len(factors)
-    return {"of_leaf": of_leaf, "of_steps": of_steps, "way": bool(steps and steps[0].next_functions[1][0])}
+    way, flags = bool(steps and steps[0].next_functions[1][0]), all(leaf.requires_grad for leaf in graphs.leaves(y))
+    return {"of_leaf": of_leaf, "of_steps": of_steps, "twice": len(steps) == 2, "way": way, "flags": flags}
 
 
 _RECORDED = kit.patterns("""
 step-tracked: one_leaf=False
-    Your graph has {leaves} leaves that require grad, and the picture has one.
+    Your graph has {leaves} leaves, and the picture has one.
     look: each leaf of your graph, and its `requires_grad`
+flag-taken-back: flags=False
+    The leaf of your graph is not tracked any more: its flag was cleared after it was used.
+    look: `requires_grad` of the leaf
 step-not-recorded: operations=mul
     In your graph there is no subtraction: no recorded step leads to your loss.
     look: what you do with `w` before the loss: is it recorded?
-other-order: operations=mul sub, root=sub
-    You multiply first and subtract then. In the picture the step comes first.
-    look: which of the two operations touches the leaf
+other-order: operations=mul sub, root=sub or operations=mul mul sub, root=sub
+    The last operation of your graph is the subtraction. In the picture it is the multiplication.
+    look: which of the operations touches the leaf
 old-and-new: operations=mul sub, of_leaf=True
     Your multiplication takes the leaf itself, too: the old `w` beside the new one.
     look: both factors of the loss
+two-steps: operations=mul sub sub
+    Your graph has two subtractions. In the picture there is one.
+    look: each subtraction in your program: which of them is the step?
+multiplied-again: operations=mul mul sub, of_steps=False or operations=mul mul sub, way=False
+    Your graph has two multiplications. In the picture there is one: the new `w` times itself.
+    look: each multiplication in your program: which of them is the loss?
+step-computed: operations=mul mul sub or operations=mul sub, twice=True
+    What you subtract leads back to the leaf, too. In the picture the step has no way back.
+    look: what you subtract: is it tracked?
 used-once: operations=mul sub
     In the picture two arrows go from the multiplication to the subtraction, in your graph one.
     look: both factors of the loss
-two-steps: operations=mul sub sub
-    Your graph has two subtractions. In the picture there is one.
-    look: how often a step is computed, or subtracted, before the loss
-other-order: operations=mul mul sub, root=sub
-    The last operation of your graph is the subtraction. In the picture it is the multiplication.
-    look: which of the operations touches the leaf
-multiplied-again: operations=mul mul sub, of_steps=False
-    Your graph has two multiplications. In the picture there is one: the new `w` times itself.
-    look: both factors of the loss
-multiplied-again: operations=mul mul sub, way=False
-    Your graph has two multiplications, one of them before the subtraction. In the picture there is one.
-    look: what the step is subtracted from
-step-computed: operations=mul mul sub
-    Your step was computed from the tracked `w`, and that was recorded, too. In the picture the step has no way back.
-    look: what you subtract: a number, or `w.grad`
 other-operations: else
     The picture shows one mul and one sub, and no other operation.
     look: the name in each box of the picture
@@ -554,23 +553,24 @@ def as_leaf(answer):
     several = ([1.0, -2.0, 0.123456], mg.float32), ([[0.1, 1e-9]], mg.float64), (4.0, mg.float32), ([7.1], mg.float16)
     for start, dtype in several:
         w = mg.tensor(start, dtype=dtype, requires_grad=True)
-        t = w * 3
+        t = w * 1.7
         _check_as_leaf(answer, w, tools.with_gradient(t) if dtype is mg.float16 else t)
     return "A leaf starts a trail of its own. `t` still has the old one, and `backward()` from it still finds the way."
 
 
 def _check_as_leaf(answer, w, t):
     node, before, expected = t.grad_fn, tools.array(t), "a tracked leaf with the numbers of `t`"
+    retained = t.retains_grad
     y = tools.result(tools.called(answer, (t,), expected, *_AS_LEAF_ERRORS))
     if t.grad_fn is not node or not tools.same(tools.array(t), before):
         why = "You changed `t` itself. Others may still need it as it was."
         look = "each call on `t` itself, and on what shares its memory, as `t.detach()` does"
         raise Wrong("input-changed", "`t` as it was", f"`t` is {show(t)}", why=why, look=look)
     if not y.requires_grad:
-        why = "No history, and no flag: what you compute from it is not recorded."
+        why = "No history, and no flag: what is computed from it alone is not recorded."
         raise Wrong("untracked", expected, show(y), why=why, look="`requires_grad` of your result")
     if not y.is_leaf:
-        raise _no_leaf(answer, w, t, y, expected)
+        raise _no_leaf(answer, w, t.retains_grad and not retained, y, expected)
     if y.is_inference():
         why = "What `inference_mode` makes can never be saved in a graph: a backward from `y * y`, say, is refused."
         raise Wrong("inference", expected, "an inference tensor", why=why, look="the block in which the leaf is made")
@@ -581,7 +581,7 @@ def _check_as_leaf(answer, w, t):
         raise Wrong("other-dtype", f"the dtype {t.dtype}", f"{y.dtype}", why=why, look=look)
     if not np.array_equal(tools.array(y), before):
         got = f"numbers that are off by up to {np.abs(tools.array(y) - before).max():.1g}"
-        look = "what rounds: a shorter dtype on the way, a text, `round`"
+        look = "what rounds or computes: a shorter dtype on the way, a text, `round`, `/`"
         raise Wrong("rounded", "the numbers of `t`, to the last digit", got, look=look)
 
 
@@ -593,22 +593,21 @@ one-number-only: converted to Scalar
     `item()` is for one number. `t` may hold several.
     look: a call that takes all numbers of `t`
 array: Can't call numpy()
-    `numpy()` refuses a tracked tensor. And an array is no tensor: it could not be tracked.
+    `numpy()` refuses a tracked tensor, for an array has no history.
     look: a call that gives you a tensor without the history
 """)
 _AS_LEAF_ERRORS += tools.FLAG_OF_A_RESULT
 
 
-def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: str) -> Wrong:
+def _no_leaf(answer: Any, w: mg.Tensor, retained: bool, y: mg.Tensor, expected: str) -> Wrong:
     if not graphs.reaches(y, w):
-        why = "You made a leaf and then computed something from it. What you return is the result."
+        why = "Your result comes from another leaf, and is none itself: it was computed after the flag was set."
         look = "the operation after the flag was set"
-        return Wrong("asked-then-computed", expected, show(y), belief="M01", why=why, look=look)
-    if t.retains_grad:
+        return Wrong("asked-then-computed", expected, show(y), why=why, look=look)
+    if retained:
         why = "`retain_grad()` lets a result keep its gradient. It stays a result, and the way back stays, too."
         return Wrong("retained", expected, show(y), why=why, look="`is_leaf` of your result")
-    asked = kit.uses(answer, "requires_grad_", "requires_grad")
-    if asked and not kit.uses(answer, "detach", "tensor", "no_grad"):
+    if tools.sets_flag(answer) and not tools.mentions(answer, "^detach|^data$|tensor|numpy|list|_mode|no_grad"):
         why = "Setting the flag makes no leaf of a result. It is tracked anyway."
         return Wrong("flag-on-a-result", expected, show(y), belief="M01", why=why, look="`is_leaf` of your result")
     why = "The history came along: your result leads back to what `t` was computed from."
@@ -661,12 +660,13 @@ def _check_step(answer, w, size, factor):
     slope = factor * (3 * start**2 - 5)
     before = f"it was {tools.text(start)}, its gradient {tools.text(slope)}, and `size` {size}"
     expected = f"`w` is {tools.text(start - size * slope)} afterwards ({before})"
+    version = w._version
     given = tools.called(answer, (w, size), expected, *_STEP_ERRORS)
     if not tools.same(tools.array(w), start - size * slope):
-        raise _wrong_step(answer, given, w, start, size * slope, slope, expected)
+        raise _wrong_step(answer, given, w, start, size * slope, slope, expected, w._version != version)
     if not w.requires_grad or not w.is_leaf:
         why = "The number is right, but `w` is no tracked leaf any more: no later gradient stays in it."
-        raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w.requires_grad`")
+        raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w`, and its flag")
     if w.grad is not None and tools.array(w.grad).any():
         expected, got = "`w.grad` cleared", f"`w.grad` is {tools.text(tools.array(w.grad))}"
         why = "The next `backward()` adds to what is there."
@@ -676,35 +676,35 @@ def _check_step(answer, w, size, factor):
 
 _STEP_ERRORS = tools.GRAD_OF_ANOTHER_TYPE + tools.reasons(
     """
-recorded-in-place: in-place operation (M07)
-    If this were recorded, `w` itself would turn into a result, and no leaf would be left.
+recorded-in-place: used in an in-place operation (M07)
+    If this were recorded, the leaf itself would turn into a result, and no leaf would be left.
     look: the update: is autograd recording while it runs?
-grad-of-another: NoneType (M06)
+grad-of-another: 'NoneType'
     The caller's `w` still has its gradient. What is None is something else: the `.grad` of a new tensor?
-    look: which tensor you take `.grad` of
-cleared-first: NoneType
-    `w.grad` is None by now. It may have been cleared before the update used it.
-    look: the order of your lines
+    look: what is None in that line, and which tensor you take `.grad` of
+cleared-first: 'NoneType'
+    `w.grad` is None by now. Is that what the line uses? Then it was cleared before.
+    look: the order of your lines: what clears `w.grad`, and what uses it
 """,
     grad_of_another=lambda w, size: w.grad is not None,
 )
 
 
-def _wrong_step(answer, given, w, start, step, slope, expected):
+def _wrong_step(answer, given, w, start, step, slope, expected, written):
     came = tools.array(w)
     got = f"`w` is {tools.text(came)}"
     if tools.same(came, start):
+        belief = "M06" if kit.rebinds(answer, 0) and tools.only_names(answer) else ""
         if type(given) is mg.Tensor and tools.same(tools.array(given), start - step):
             why = "The number is right in a new tensor, which you return. The caller's `w` is where it was."
-            belief = "M06" if kit.rebinds(answer, 0) else ""
             return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
-        if w._version:
-            why = "`w` was overwritten, with the number that it had. Was the step zero, or the gradient by then?"
+        if written:
+            why = "`w` was written to, and has the number that it had. Was the step zero, or the gradient by then?"
             look = "each line that changes `w`, or clears its `.grad`"
             return Wrong("cleared-first", expected, got, why=why, look=look)
-        why = "What is computed got a name, and that moves nothing. The caller's `w` is where it was."
+        why = "A line gives the name `w` to something else, and that moves nothing. The caller's `w` is where it was."
         if kit.rebinds(answer, 0):
-            return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
+            return Wrong("rebound", expected, got, belief=belief, why=why, look="an update that overwrites")
         look = "what each line overwrites: is it the `w` that is given?"
         return Wrong("not-moved", expected, got, why="The caller's `w` is where it was.", look=look)
     if tools.same(came, start + step):
@@ -775,10 +775,10 @@ def _check_freeze(answer, numbers, trained):
 
 _FREEZE_ERRORS = tools.GRAD_OF_ANOTHER_TYPE + tools.reasons("""
 result-frozen: use var_no_grad (M05)
-    The flag of a result follows from its inputs: it is tracked because one of them is. Freeze the input.
+    The flag of a result follows from its inputs: it is tracked because one of them is. What can be frozen is a leaf.
     look: the tensor whose flag you set
-nothing-to-clear: zero_
-    Where `backward()` has never run, `.grad` is None, and there is nothing to fill with zeros.
+nothing-to-clear: 'NoneType' object has no attribute 'zero_'
+    A `.grad` is None until a backward() fills it, and after `= None`: there is nothing to fill with zeros.
     look: a clearing that always works
 """)
 
@@ -786,20 +786,20 @@ nothing-to-clear: zero_
 def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
     if reached and w.requires_grad:
         expected, got = "a result with no way to `w`", "a way to `w`, which is tracked now"
-        why = "`w` is tracked, so the multiplication was recorded."
+        why = "`w` is tracked, so what you compute from it is recorded."
         raise Wrong("not-frozen", expected, got, why=why, look="`w.requires_grad`")
     if reached:
         expected, got = "a result with no way to `w`", "a way to `w`, which is frozen now"
-        why = "The flag is read when an operation runs. When `w * x` ran, it was still set."
+        why = "The flag is read when an operation runs. When one on `w` ran, it was still set."
         raise Wrong("frozen-too-late", expected, got, why=why, look="the order of your lines")
     if w.requires_grad:
         expected, got = "`w.requires_grad` is False", "`w.requires_grad` is True"
         why = "Your result has no way to `w`. But `w` itself is tracked: in the next computation it is trained again."
         look = "the flag of `w` itself"
-        belief = "M19" if kit.uses(answer, "detach", "detach_") else ""
+        belief = "M19" if kit.uses(answer, "detach", "detach_") and not kit.uses(answer, "no_grad") else ""
         raise Wrong("cut-not-frozen", expected, got, belief=belief, why=why, look=look)
     if w.grad is not None and tools.array(w.grad).any():
-        expected, got = "no old gradient left on `w`", f"`w.grad` is {tools.text(tools.array(w.grad))}"
+        expected, got = "`w.grad` is None, or zeros", f"`w.grad` is {tools.text(tools.array(w.grad))}"
         why = "Clearing the flag does not clear `.grad`. An update that uses it would still move `w`."
         look = "`w.grad` at the end of your function"
         raise Wrong("old-gradient", expected, got, why=why, look=look)
@@ -896,11 +896,12 @@ def _check_train(answer, course):
     try:
         call(answer, given, loss_of, course.steps, course.size)
     except Wrong as wrong:
-        got = wrong.verdict.got
-        error = next((one for one in _TRAIN_ERRORS if one in got), "")
-        if not error or (error == "NoneType" and "no attribute" in got and "zero_" not in got):
+        got, said = wrong.verdict.got, wrong.verdict.got.partition("  (your line: ")[0]
+        error = next((one.strip("'") for one in _TRAIN_ERRORS if one in said), "")
+        fills = "no attribute 'zero_'" in said
+        if not error or (error == "NoneType" and "no attribute" in said and not fills):
             raise  # of None it may be what a call returned
-        raise _wrong_train(answer, course, given, expected, got, error=error, fills="zero_" in got) from None
+        raise _wrong_train(answer, course, given, expected, got, error=error, fills=fills) from None
     got = " and ".join(tools.text(tools.array(p)) for p in course.params)
     if not course.is_at(right):
         raise _wrong_train(answer, course, given, expected, got, end=course.end())
@@ -908,8 +909,8 @@ def _check_train(answer, course):
         expected, why = f"{course.steps} calls of `loss_of()` in {course.steps} steps", "Each call may take other data."
         raise Wrong("loss-calls", expected, f"{course.calls} calls", why=why, look="each `loss_of()`")
     if not all(p.requires_grad and p.is_leaf for p in course.params):
-        why = "The numbers are right, but a parameter is frozen now."
-        look = "`requires_grad` of the parameters at the end"
+        why, got = "The numbers are right, but a parameter is no tracked leaf any more.", show(course.params)
+        look = "`requires_grad` and `is_leaf` of the parameters at the end"
         raise Wrong("left-frozen", "parameters that are tracked leaves", got, why=why, look=look)
 
 
@@ -922,35 +923,34 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
     facts |= {"steps": course.steps, "calls": course.calls, "counted": course.calls == course.steps}
     facts |= {"unrecorded": course.unrecorded, "walked": walked, "filled": all(filled), "moved": not any(stay)}
     facts |= {"replaced": replaced, "others": replaced or rebinds, "written": all(p._version for p in course.params)}
-    wrong = tools.told(_TRAIN, facts, expected, got)
-    if wrong.verdict.code == "new-tensors" and (not kit.rebinds(answer) or kit.rebinds(answer, 0)):
-        wrong.verdict.belief = ""  # of `params = ...` it says nothing
-    return wrong
+    by_name = kit.rebinds(answer) and not kit.rebinds(answer, 0) and tools.only_names(answer)  # not `params = ...`
+    left = all(filled) and not kit.clears(answer)
+    return tools.told(_TRAIN, facts, expected, got, new_tensors=by_name, never_cleared=left)
 
 
-_TRAIN_ERRORS = "in-place operation", "does not require grad", "a second time", "loss_of() takes 0", "NoneType"
+_TRAIN_ERRORS = "used in an in-place", "tensors does not require grad", "a second time", "loss_of() takes", "'NoneType'"
 _TRAIN = kit.patterns("""
-recorded-in-place: error=in-place operation (M07)
-    If this were recorded, the parameter itself would turn into a result, and no leaf would be left.
+recorded-in-place: error=used in an in-place (M07)
+    If this were recorded, the leaf itself would turn into a result, and no leaf would be left.
     look: the update: is autograd recording while it runs?
-loss-not-recorded: error=does not require grad, unrecorded=True
+loss-not-recorded: error=tensors does not require grad, unrecorded=True
     A loss was computed while recording was off. Was it the one that you go backward from?
     look: what switches it off, and for which lines
-no-way: error=does not require grad
+no-way: error=tensors does not require grad
     No way leads from what you go backward from to a tracked tensor.
     look: what you do with the loss, and the flags of the parameters
 one-loss: error=a second time
     One loss was walked twice, and the first walk has used it up. Each step needs one new loss, and one walk.
-    look: how often `loss_of()` is called, and where
-loss-with-arguments: error=loss_of() takes 0
+    look: what you go backward from, and where `loss_of()` is called
+loss-with-arguments: error=loss_of() takes
     `loss_of` knows the parameters already. It is called without arguments.
     look: the call of `loss_of`
 new-tensors: error=NoneType, filled=True, replaced=False (M06)
     The parameters have their gradients. What is None is something else. It may be the `.grad` of a new tensor, and a
     step on that moves no parameter.
-    look: an update that overwrites
+    look: what is None in that line, and an update that overwrites
 nothing-to-clear: error=NoneType, fills=True, replaced=False
-    Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros.
+    A `.grad` is None until a backward() fills it, and after `= None`: there is nothing to fill with zeros.
     look: a clearing that always works
 loss-not-used: end=start, calls=0 or end=, calls=0
     In this call your function did not call `loss_of()`.
@@ -959,8 +959,8 @@ no-backward: walked=False, error=NoneType, replaced=False or walked=False, end=s
     Has `backward()` run? Until then each `.grad` is None.
     look: what you do with the loss
 cleared-too-early: error=NoneType, replaced=False
-    A parameter has no gradient when the update uses it: it was cleared before, or none has come.
-    look: the order of the four parts of a step
+    A parameter has no gradient by now. If the line uses it: it was cleared before, or none has come.
+    look: what is None in that line, and the order of the four parts of a step
 cleared-too-early: end=start, written=True
     The parameters were written to, and have the numbers of the start. Each step may have been zero, as with cleared
     gradients, or the old numbers put back.
@@ -972,16 +972,16 @@ not-moved: end=start
     The parameters have the numbers that they had.
     look: the line that moves a parameter: does it run?
 never-cleared: end=added (M08)
-    Each `backward()` adds to the gradients of all steps before: they were not cleared in between.
+    That is where sums of the gradients of all steps so far lead, as when they are not cleared in between.
     look: `p.grad` at the end of a step
 some-cleared: end=added-for-one
-    The gradients of one parameter add up from step to step, those of the other do not.
+    That is where it leads if the gradients of one parameter add up from step to step, and no others.
     look: for whom `.grad` is cleared
 uphill: end=up
     A gradient points uphill. A step goes the other way.
     look: the sign of the step
 other-count: counted=False
-    There are {steps} steps, and each needs one new loss. Losses computed: {calls}.
+    Steps asked for: {steps}. Each needs one new loss. Losses computed: {calls}.
     look: where `loss_of()` is called, and how often
 not-all: moved=False
     One of the parameters has moved, and another has not.

@@ -41,17 +41,17 @@ class Targets:
 def no_node(y: mg.Tensor, name: str) -> kit.Wrong:
     """The diagnosis for a tensor, called `name`, that no recorded operation has made."""
     if y.requires_grad:
-        others = [one for one, tensor in kit.notebook_tensors().items() if tensor is y and one != name]
+        tensors = kit.notebook_tensors()
+        others = [one for one, tensor in tensors.items() if tensor is y and one != name]
         if others:
-            why = f"`{name}` is the leaf `{others[0]}` itself, by another name: nothing was computed from it."
+            why = f"`{name}` is the leaf `{others[0]}` itself, by another name: no operation lies in between."
             return kit.Wrong("leaf-itself", why=why, look=f"the right side of `{name} =`")
-        why = (
-            f"`{name}` requires grad and is a leaf: a flag that is set on it does not go back to what it was made from."
-        )
+        why = f"`{name}` is a leaf: no recorded operation leads to it, and a flag that is set on it makes none."
         look = f"`{name}.grad_fn`, and on which tensor you set the flag"
-        return kit.Wrong("asked-at-the-end", belief="M01", why=why, look=look)
-    why = "Your tensor has no node: nothing was tracked when it was computed, or the way was cut (detach, no_grad)."
-    look = "`requires_grad` of your leaf when the first operation runs, and of each result after it"
+        untracked = any(not one.requires_grad for one in tensors.values())  # of which it may be made
+        return kit.Wrong("asked-at-the-end", belief="M01" if untracked else "", why=why, look=look)
+    why = "Your tensor has no `grad_fn`: no operation that made it was recorded, or its history was cut off."
+    look = "`requires_grad` of what you start from when the first operation runs, and of each result after it"
     return kit.Wrong("nothing-tracked", why=why, look=look)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import io
+import re
 import sys
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +16,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit
-from exercises.checks.adversaries import Found, text, trial
+from exercises.checks.adversaries import Found, parts, text, trial
 from exercises.checks.kit import Wrong
 from exercises.checks.targets import no_node
 from minigrad.autograd import engine
@@ -398,3 +401,40 @@ def ways(root: Any) -> int:
         return known[node]
 
     return from_here(root)
+
+
+def mentions(function: Any, pattern: str) -> bool:
+    """Whether the code of a function, or of one that it uses, has a name or a word in quotes that fits this pattern."""
+    names: dict[str, Any] = getattr(function, "__globals__", {})
+    waiting, seen = [function], set()
+    while waiting:
+        one = waiting.pop()
+        waiting += parts(one) if isinstance(one, types.FunctionType) else ()
+        code = getattr(one, "__code__", one)
+        if not isinstance(code, types.CodeType) or code in seen or not kit.sandbox.is_learners(code.co_filename):
+            continue
+        seen.add(code)
+        texts = [text for text in code.co_consts if isinstance(text, str) and text.isidentifier()]
+        if any(re.search(pattern, word) for word in (*code.co_names, *texts)):
+            return True
+        waiting += [*code.co_consts, *map(names.get, code.co_names)]
+    return False
+
+
+def _steps(function: Any) -> list[dis.Instruction]:
+    return list(dis.get_instructions(function)) if isinstance(function, types.FunctionType) else []
+
+
+def sets_flag(function: Any) -> bool:
+    """Whether a function sets a `requires_grad`, or calls `requires_grad_()`."""
+    sets = any(step.opname == "STORE_ATTR" and step.argval == "requires_grad" for step in _steps(function))
+    return sets or mentions(function, "^requires_grad_$")
+
+
+def only_names(function: Any) -> bool:
+    """Whether a function adds or subtracts, and writes into nothing: what it computes can only get a name."""
+    computes = any(step.opname == "BINARY_OP" and step.argrepr in ("+", "-") for step in _steps(function))
+    computes = computes or mentions(function, "^(add|sub)$")
+    in_place = any(step.opname == "BINARY_OP" and step.argrepr.endswith("=") for step in _steps(function))
+    sets = any((step.opname, step.argval) == ("STORE_ATTR", "data") for step in _steps(function))
+    return computes and not (in_place or sets or mentions(function, "(?<!requires_grad)(?<!detach)(?<!zero)_$"))

@@ -29,6 +29,8 @@ WRONG = {
         "gradient-of-the-8": _grads(v=3),
         "root-keeps": _grads(p=1),
         "retain-ignored": _grads(h=None),
+        "root-keeps/all-but-h": _grads(v=6, h=None, p=1),
+        "retained-instead/v-has-one": _grads(w=None, v=6),
         "retained-instead": _grads(w=None),
         "stops-at-h": _grads(w=4),
         "untracked-has-grad": _grads(x=12),
@@ -74,7 +76,28 @@ leaves-forgotten
 looks-at-grad
     return t.grad is not None
 always
+    return True
+other-rule/always-by-flags
     return t.is_leaf or t.requires_grad
+other-rule/retain-not-called
+    if t.requires_grad and (t.is_leaf or t.retain_grad):
+        return True
+    return False
+other-rule/retained-misspelt
+    return t.requires_grad and (t.is_leaf or getattr(t, "retained", False))
+other-rule/retained-in-a-helper
+    def retained(u):
+        return u.retains_grad and u.is_leaf
+
+    return t.requires_grad and (t.is_leaf or retained(t))
+other-rule/tried-on-a-copy
+    if not t.requires_grad:
+        return False
+    u = t.detach().clone().requires_grad_()
+    (u * 2).sum().backward()
+    return u.grad is not None
+none/grad
+    return t.grad
 tensor-changed
     if t.requires_grad:
         t.sum().backward()
@@ -121,6 +144,73 @@ raised/two-entries
 not-asked
     h = 2 * w
     f(h).backward()
+    return h
+not-asked/flag-looked-at
+    h = 2 * w
+    assert h.requires_grad
+    f(h).backward()
+    return h
+asked-elsewhere/not-called
+    h = 2 * w
+    h.retain_grad
+    f(h).backward()
+    return h
+asked-elsewhere/not-run
+    h = 2 * w
+    if not h.requires_grad:
+        h.retain_grad()
+    f(h).backward()
+    return h
+asked-too-late/another-loss
+    h = 2 * w
+    h.retain_grad()
+    f(h)
+    f(2 * w).backward()
+    return h
+nothing-came-by
+    h = 2 * w
+    print(f(h).item())
+    f(2 * w).backward()
+    return h
+nothing-came-by/untracked
+    with mg.no_grad():
+        h = 2 * w
+    f(h)
+    f(2 * w).backward()
+    return h
+f-not-used/own-loss
+    h = 2 * w
+    h.retain_grad()
+    (h * h).sum().backward()
+    return h
+another-tensor/with-the-number-of-a-gradient
+    h = 2 * w
+    h.retain_grad()
+    f(h).backward()
+    return 2 * h
+way-to-w-cut/since
+    h = 2 * w
+    h.retain_grad()
+    f(h).backward()
+    h.detach_()
+    return h
+recorded-walk/flag-of-a-gradient
+    h = 2 * w
+    h.retain_grad()
+    f(h).backward()
+    h.grad.requires_grad_()
+    return h
+went-twice/by-a-hook
+    h = 2 * w
+    h.register_hook(lambda g: 2 * g)
+    h.retain_grad()
+    f(h).backward()
+    return h
+other-value/overwritten
+    h = 2 * w
+    h.retain_grad()
+    f(h).backward()
+    h.data.zero_()
     return h
 asked-too-late
     h = 2 * w
@@ -219,7 +309,7 @@ hooks-changed/adversary-1
         "overwritten": _numbers(b=6),
         "note-is-a-copy": _numbers(c=4),
         "clearing-destroys": _numbers(d=0),
-        "clearing-stops": _numbers(d=None),
+        "clearing-destroys/none": _numbers(d=None),
         "not-cleared": _numbers(d=15),
         "inside-adds": _numbers(e=9),
         "second-pass-lost": _numbers(e=3),
@@ -256,6 +346,42 @@ w = mg.tensor(3.0, requires_grad=True)
 size = mg.tensor(0.5, requires_grad=True)
 w = w - size
 second_loss = w * w
+""",
+        "asked-at-the-end/a-number": """
+second_loss = mg.tensor(9.0, requires_grad=True)
+""",
+        "nothing-tracked/a-gradient": """
+w = mg.tensor(3.0, requires_grad=True)
+(w * w).backward()
+second_loss = w.grad
+""",
+        "step-tracked/flags-taken-back": """
+w = mg.tensor(3.0, requires_grad=True)
+v = mg.tensor(0.5, requires_grad=True)
+second_loss = (w - v) * (w - v)
+v.requires_grad_(False)
+w.requires_grad_(False)
+""",
+        "flag-taken-back": """
+w = mg.tensor(3.0, requires_grad=True)
+v = w - 0.5
+second_loss = v * v
+w.requires_grad_(False)
+""",
+        "step-computed/itself": """
+w = mg.tensor(3.0, requires_grad=True)
+w = w - w
+second_loss = w * w
+""",
+        "step-computed/from-twice": """
+w = mg.tensor(3.0, requires_grad=True)
+w = 2 * w - w
+second_loss = w * w
+""",
+        "two-steps/one-after-the-loss": """
+w = mg.tensor(3.0, requires_grad=True)
+w = w - 0.5
+second_loss = w * w - 1
 """,
         "two-steps": """
 w = mg.tensor(3.0, requires_grad=True)
@@ -336,6 +462,17 @@ history-kept/itself
 retained
     t.retain_grad()
     return t
+history-kept/where-it-has-a-gradient
+    return t.clone() if t.retains_grad else t.detach().requires_grad_()
+history-kept/flag-of-what-is-not-returned
+    t.data.requires_grad_()
+    return t
+history-kept/flag-looked-at
+    assert t.requires_grad
+    return t
+rounded/by-a-division
+    u = t.detach() / 3 * 3
+    return u.requires_grad_()
 untracked
     return t.detach()
 untracked/no-grad
@@ -396,6 +533,37 @@ other-step/clipped
     w.grad = None
 recorded-in-place
     w -= size * w.grad
+    w.grad = None
+recorded-in-place/another-leaf
+    new = w.detach().requires_grad_()
+    new -= size * w.grad
+    w.grad = None
+not-moved/only-above-zero
+    with mg.no_grad():
+        if w.max() > 0:
+            w -= size * w.grad
+    w.grad = None
+cleared-first/after-the-update
+    with mg.no_grad():
+        w -= size * w.grad
+    w.grad = None
+    w.grad.zero_()
+cleared-first/says-in-place
+    w.grad = None
+    with mg.no_grad():
+        w -= size * w.grad  # an in-place operation
+grad-of-another/none-of-a-call
+    with mg.no_grad():
+        w -= size * print("a step")
+    w.grad = None
+rebound/a-copy-is-overwritten
+    grad = w.grad
+    w.grad = None
+    w = w.detach().clone()
+    w -= size * grad
+rebound/not-run
+    if w.grad is None:
+        w = w * 1
     w.grad = None
 new-tensor
     w = w - size * w.grad
@@ -514,6 +682,31 @@ not-frozen
 old-gradient
     w.requires_grad_(False)
     return w * x + b
+raised/no-such-clearing
+    w.requires_grad_(False)
+    w.zero_grad()
+    return w * x + b
+nothing-to-clear/let-go-of
+    w.requires_grad_(False)
+    w.grad = None
+    w.grad.zero_()
+    return w * x + b
+result-frozen/and-w-too
+    w.requires_grad_(False)
+    w.grad = None
+    y = w * x + b
+    y.requires_grad_(False)
+    return y
+cut-not-frozen/gradient-detached
+    with mg.no_grad():
+        h = w * x
+    if w.grad is not None:
+        w.grad.detach_()
+        w.grad.zero_()
+    return h + b
+not-frozen/another-way
+    w.grad = None
+    return w.detach() * x + b + (w - w)
 nothing-to-clear
     w.requires_grad_(False)
     w.grad.zero_()
@@ -711,6 +904,81 @@ one-loss
             for p in params:
                 p -= size * p.grad
                 p.grad = None
+one-loss/added-up
+    total = 0
+    for _ in range(steps):
+        total = total + loss_of()
+        total.backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+raised/of-frozen-parameters
+    for _ in range(steps):
+        loss = loss_of()
+        for p in params:
+            p.requires_grad_(False)
+        grads = mg.autograd.grad(loss, params)
+no-backward/says-a-second-time
+    for _ in range(steps):
+        loss = loss_of()
+        for p in params:
+            p -= size * p.grad  # a second time
+no-backward/clears-on-the-same-line
+    for _ in range(steps):
+        loss = loss_of()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad; p.grad.zero_()
+nothing-to-clear/let-go-of
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+                p.grad.zero_()
+never-cleared/sums-of-its-own
+    sums = [mg.zeros_like(p) for p in params]
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p, s in zip(params, sums):
+                s += p.grad
+                p -= size * s
+                p.grad = None
+never-cleared/zero-not-called
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad.zero_
+cleared-too-early/none-of-backward
+    total = 0.0
+    for _ in range(steps):
+        none = loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+        total = total + none
+new-tensors/copies-overwritten
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                grad = p.grad
+                p.grad = None
+                p = p.clone()
+                p -= size * grad
+recorded-in-place/another-leaf
+    for _ in range(steps):
+        loss_of().backward()
+        for p in params:
+            q = p.detach().requires_grad_()
+            q -= size * p.grad
+            p.grad = None
 one-loss/twice-in-a-step
     for _ in range(steps):
         loss = loss_of()
