@@ -36,7 +36,7 @@ def _text(tensor: mg.Tensor | None) -> str:
 _NAN = kit.patterns("""
 nan-gradient: nan=True
     The value is right, but on the way back something is no number, as infinity times 0, or 0 divided by 0, are none.
-    look: each division, root and exponential: which slope does it have for these numbers?
+    look: each step that may have no finite slope at these numbers, as a division, a root or an exponential
 """)
 
 
@@ -46,47 +46,51 @@ def _go_backward(answer: Any, name: str, inputs: tuple, right: Any, factors: Any
     The diagnosis for a saved value that was overwritten is that of the patterns with `refused`.
     """
     leaf, before = inputs[0], tools.array(inputs[0])
-    y = tools.result(tools.called(answer, inputs, "what is given, left as it was", _LEAF, *tools.FLAG_OF_A_RESULT))
+    expected = f"a result that leads back to `{name}`, and `{name}` as it was"
+    y = tools.result(tools.called(answer, inputs, expected, _LEAF, *tools.FLAG_OF_A_RESULT))
     if not _same(leaf, before):
-        why = f"`{name}` itself has other numbers now: what you write to is `{name}`, or lies on its memory."
+        look = f"what writes into the memory of `{name}`, and each assignment to a `.data`"
         got = f"`{name}` is {_text(leaf)}, and was {tools.text(before)}"
-        raise Wrong("input-changed", f"`{name}` as it was", got, why=why, look="on whose memory you write")
+        raise Wrong("input-changed", f"`{name}` as it was", got, why=f"`{name}` itself has changed.", look=look)
     look = "what each line of your function computes, and where it puts that"
     tools.refuse_other_values(y, right, "the value that the task asks for", look)
     if leaf.grad is not None:
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):
-        why = f"No way leads from your result to `{name}`, so no gradient can come there."
-        look = "what cuts the way: `detach`, `no_grad`, `.data`, a flag, or a new tensor that is made of numbers only"
+        why = f"In the graph of your result no way leads back to `{name}`."
+        look = (
+            f"what cuts the way: `detach`, `no_grad`, `.data`, a flag, numbers, or what is not made of `{name}` at all"
+        )
         raise Wrong("cut-off", f"a result that leads back to `{name}`", show(y), why=why, look=look)
     try:
         y.backward(gradient=mg.tensor(factors, dtype=y.dtype), retain_graph=True)  # a picture shows what is saved
     except Exception as error:
-        raise _stopped(answer, y, kit.sandbox.describe_error(error), patterns) from None
+        raise _stopped(y, kit.sandbox.describe_error(error), patterns) from None
 
 
-def _stopped(answer: Any, y: mg.Tensor, got: str, patterns: Any) -> Wrong:
+def _stopped(y: mg.Tensor, got: str, patterns: Any) -> Wrong:
     if _SPOILED not in got:
         look = "what your function does to the graph of its result"
         return Wrong("no-way-back", "a result that backward() can start from", got, look=look)
-    facts = {"refused": True, "no_grad": kit.uses(answer, "no_grad")}
-    wrong = tools.told(patterns, facts, "a result whose backward() runs", got)
-    if len(graphs.operations(y)) <= 12:
-        wrong.verdict.why += " In the picture it is red."
-        wrong.verdict.picture = mg.draw(y, saved=True, params={"your result": y})
+    wrong = tools.told(patterns, {"refused": True}, "a result whose backward() runs", got)
+    picture = mg.draw(y, saved=True, params={"your result": y}) if len(graphs.operations(y)) <= 12 else None
+    if picture is not None and "would fail" in picture.text:
+        wrong.verdict.why += " In the picture such a node is red."
+        wrong.verdict.picture = picture
     return wrong
 
 
-def _refuse_gradient(answer: Any, what: str, leaf: mg.Tensor, right: Any, patterns: Any, known: Any = None) -> None:
+def _refuse_gradient(answer: Any, inputs: tuple, leaf: Any, what: str, right: Any, patterns: Any, known: Any = None):
     """Raise what these patterns say of a gradient that is not right; `known` is a wrong one that they tell apart."""
     if _same(leaf.grad, right):
         return
     expected, got = f"{what}, is {tools.text(right)}", f"it is {_text(leaf.grad)}"
-    facts = {"lost": leaf.grad is None, "bypassed": kit.uses(answer, "data", "numpy")}
-    facts["known"] = known is not None and _same(leaf.grad, known)
+    way = tools.uncounted(answer, *inputs)
+    facts = {"lost": leaf.grad is None, "bypassed": bool(way), "known": known is not None and _same(leaf.grad, known)}
     facts["nan"] = leaf.grad is not None and np.isnan(tools.array(leaf.grad)).any()
-    signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), kit.uses(answer, "data"))
-    signs["v_lost"] = kit.uses(answer, "item", "numpy", "tolist", "float")
+    signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), way == "data")
+    calls = tools.calls_of(answer, inputs, -1)
+    signs["v_lost"] = bool(calls & {"item", "tolist", "numpy", "__float__"}) and "detach" not in calls
     raise tools.told((*_NAN, *patterns), facts, expected, got, **signs)
 
 
@@ -107,7 +111,7 @@ def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ..
     "Count the overwrites",
     kind="predict",
     points=2,
-    beliefs=("M17", "M18"),
+    beliefs=("M18",),
     hints=(
         "First sort the tensors by memory: which of them lie on the memory of `a`?",
         "Then by counter: a view and `detach()` share that of `a`. `.data` has a counter of its own.",
@@ -119,6 +123,8 @@ def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ..
 def versions(answer):
     truth = {"a": 2, "v": 2, "d": 2, "raw": 1, "c": 1, "n": 0, "a[0]": 7.0}
     looks = {name: f"on which memory `{name}` lies, and who counts there" for name in truth}
+    looks["raw"] = "the overwrites that go through the name `raw`"
+    looks["a[0]"] = "each line that writes at place 0 of the memory of `a`, in their order"
     kit.predicted(answer, truth, _VERSIONS, "a number", looks)
     return "One memory, one counter, except for `.data`: it writes into the same memory and counts for itself."
 
@@ -136,14 +142,11 @@ counted-too-often: a=3
 data-counts-along: raw=3 or raw=2
     `.data` shares the memory of `a`, not its counter: it has its own, which starts at 0.
     look: the overwrites that go through the name `raw`
-detach-copies: a=2, v=2, d=0 (M17)
-    `detach()` makes no copy: `d` lies on the memory of `a`, and shares its counter.
-    look: which of the four in the second line has a memory of its own
 in-place-is-new: a=0
     `a += 1` makes no new tensor: it overwrites `a`, and so do all who overwrite a view of it.
     look: what the first rule of the chapter counts
 detach-copies: d=0
-    `d` lies on the memory of `a`, and shares its counter. It counts what is overwritten through `a` and `v`, too.
+    `d` is no copy, and has no counter of its own: it lies on the memory of `a`, and shares its counter.
     look: which of the four in the second line has a memory of its own
 view-counts-alone: a=1, v=1 or v=1
     A view has no counter of its own: `a += 1` and `v *= 2` overwrite the same memory, and both count for both.
@@ -187,7 +190,7 @@ def sides(answer):
 
 
 _SIDES = kit.patterns("""
-all-refused: B=error, C=error, E=error, G=error (M22)
+all-refused: A=error, B=error, C=error, D=error, E=error, F=error, G=error (M22)
     Not every overwrite is refused: only one of a value that the way back needs.
     look: the table of the chapter: how many of its entries are errors?
 all-fine: A=ok, B=ok, C=ok, D=ok, F=ok
@@ -239,12 +242,18 @@ def moments(answer):
 
 
 _MOMENTS = kit.patterns("""
-at-the-overwrite: P=2 (M23)
+at-the-overwrite: P=2, Q=2, R=3, S=2 or P=2, Q=2, R=0, S=2 (M23)
+    Line 2 of P runs: nothing is wrong until somebody needs what was saved. `backward()` does.
+    look: which line raised the error in section 2 of the chapter
+at-the-overwrite: P=2
     Line 2 runs: nothing is wrong until somebody needs what was saved. `backward()` does.
     look: which line raised the error in section 2 of the chapter
 at-the-use: P=3
     Line 3 reads `s` as it is now, and that is allowed. Nobody asks for the old `s` before the way back.
     look: which line raised the error in section 2 of the chapter
+any-overwrite: P=4, Q=4, R=4, S=3 (M22)
+    A leaf is guarded at once, whether somebody saved it or not. And nobody needs the `h` of R.
+    look: sections 3 and 5 of the chapter: what is refused, what is not, and when
 sigmoid-forgotten: P=0
     The slope of sigmoid follows from its result, `s`, and line 2 overwrites that.
     look: row `sigmoid` of the table
@@ -254,9 +263,6 @@ leaf-is-fine: Q=0 (M07)
 leaf-later: Q=4
     A leaf is guarded at once. Nobody waits for a backward.
     look: section 5 of the chapter: when did the error come?
-any-overwrite: P=4, R=4, S=3 (M22)
-    `relu` has saved its result and the multiplication the 5. Nobody needs `h`.
-    look: row `relu` of the table: which side is saved?
 any-overwrite: R=4 or R=3
     `h` is no leaf, and nobody has saved it: `relu` has saved its result, and the multiplication the 5.
     look: row `relu` of the table: which side is saved?
@@ -307,18 +313,15 @@ def loss_of(w, x):
     return (a * a).sum()
 """
 _NOT_SHIFTED = kit.patterns("""
-still-refused: refused=True, no_grad=True
-    A value that a node has saved is overwritten. In `no_grad` an overwrite is not recorded, but it is counted.
-    look: each line that overwrites something: who has saved it by then?
 still-refused: refused=True
-    A value that a node has saved is overwritten.
+    A value that a node has saved is overwritten. (In `no_grad`, too, an overwrite is counted.)
     look: each line that overwrites something: who has saved it by then?
 silenced: bypassed=True (M18)
-    backward() runs, and is wrong. What goes through `.data` or NumPy is neither recorded nor counted.
+    A tensor with a history is overwritten through `.data` or NumPy, which is neither recorded nor counted.
     look: what a new tensor would change
 other-gradient: else
     The value is right and backward() runs, but the gradient is another one.
-    look: what of your formula is recorded, and how often
+    look: what of your formula is recorded, how often, and what changes a gradient on its way
 """)
 
 
@@ -328,7 +331,7 @@ def _check_shift(answer, weight, numbers):
     a = 10 * s - 5
     _go_backward(answer, "w", (w, x), (a * a).sum(), 1.0, _NOT_SHIFTED)
     slope = (2 * a * 10 * s * (1 - s) * numbers).sum()
-    _refuse_gradient(answer, f"`w.grad`, for w = {weight}", w, slope, _NOT_SHIFTED)
+    _refuse_gradient(answer, (w, x), w, f"`w.grad`, for w = {weight}", slope, _NOT_SHIFTED)
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -370,14 +373,14 @@ old-entry: known=True (M18)
     A gradient still comes to the entry of `x` whose number is not in the result any more.
     look: by which ways that entry still comes in, and whether the line that puts `v` in is recorded
 other-gradient: else
-    look: which entries of `x` are in the result, and how
+    look: which entries of `x` are in the result, how, and what changes a gradient on its way
 """)
 _OTHER_V = kit.patterns("""
 v-lost: lost=True (M27)
-    The number is in the result, and no way leads from there to `v`.
+    The number is in the result, and no gradient comes from there to `v`.
     look: what you put in: the tensor `v`, or what was taken or detached from it
 other-gradient: else
-    look: where `v` is in the result, and how
+    look: where `v` is in the result, how, and what changes a gradient on its way
 """)
 
 
@@ -389,10 +392,10 @@ def _check_put(answer, values, i, number, kind):
     _go_backward(answer, "x", (x, i, v), right, factors, _NOT_PUT)
     walk = f"after a backward with the factors {factors.tolist()}"
     slopes = np.where(factors == factors[i], 0, factors)
-    _refuse_gradient(answer, f"`x.grad`, {walk}", x, slopes, _NOT_PUT, factors)
+    _refuse_gradient(answer, (x, i, v), x, f"`x.grad`, {walk}", slopes, _NOT_PUT, factors)
     if kind != "untracked" and leaf.requires_grad:
         name = "`v.grad`" if kind == "tracked" else "`.grad` of the leaf that `v` is computed from"
-        _refuse_gradient(answer, f"{name}, {walk}", leaf, factors[i], _OTHER_V)
+        _refuse_gradient(answer, (x, i, v), leaf, f"{name}, {walk}", factors[i], _OTHER_V)
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -444,14 +447,14 @@ _NO_SHARES = kit.patterns("""
 found-not-repaired: refused=True
     A saved value was overwritten. Here the overwrite is counted, so that backward() is refused.
     look: how to get the shares without overwriting
-constant-sum: known=True
-    The sum was taken for a constant. But it moves with every number, and with it all shares.
-    look: what cuts the way from the sum back to `x`
 still-lies: bypassed=True (M18)
-    What goes through `.data` or NumPy is neither recorded nor counted: no error, and a wrong gradient.
+    A tensor with a history is overwritten through `.data` or NumPy, which is neither recorded nor counted.
     look: each `.data` and `.numpy()` that is left
+constant-sum: known=True
+    Such a gradient comes where the sum is a constant. But it moves with every number, and with it all shares.
+    look: how the sum comes into the result, and whether a way leads from there back to `x`
 other-gradient: else
-    look: what of the formula is recorded, and how often
+    look: what of the formula is recorded, how often, and what changes a gradient on its way
 """)
 
 
@@ -459,7 +462,7 @@ def _check_shares(answer, values, v):
     x, right = tools.leaf(values), np.exp(values) / np.exp(values).sum()
     _go_backward(answer, "x", (x,), right, v, _NO_SHARES)
     what = f"`x.grad`, after a backward with the factors {v.tolist()}"
-    _refuse_gradient(answer, what, x, right * (v - (v * right).sum()), _NO_SHARES, right * v)
+    _refuse_gradient(answer, (x,), x, what, right * (v - (v * right).sum()), _NO_SHARES, right * v)
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -936,19 +939,19 @@ views-wrong: A=wrong
 one-view-refused: B=at once
     `y[:1]` is one view, and `y` is no leaf: the overwrite is recorded, for the view and for its base.
     look: `v *= 5` in section 4
-one-view-breaks: B=backward (M22)
-    `h * h` saved `h`, and not its result: nobody saved `y`, and `v` is a part of `y`. Both rounds begin with new ones.
-    look: row `x * x` of the table in section 3: which side is saved?
-one-view-breaks: B=second round
+any-overwrite: B=backward, C=backward, D=backward, F=backward (M22)
+    Not each overwrite is refused: nobody saved `y`, and what goes through `.data` is not counted.
+    look: row `x * x` of the table in section 3, and the three ways to overwrite in section 6
+one-view-breaks: B=backward or B=second round
     `h * h` saved `h`, and not its result: nobody saved `y`, and `v` is a part of `y`. Both rounds begin with new ones.
     look: row `x * x` of the table in section 3: which side is saved?
 base-not-told: B=wrong
     To overwrite a view is to overwrite its base: the 5 is in the history of `y`, too.
     look: what `CopySlices` does to the gradient in section 4
-data-is-watched: C=backward (M18)
+data-is-watched: B=fine, C=backward, D=backward, F=fine (M18)
     `.data` shares the memory of `h`, not its counter. Nobody notices.
     look: the three ways to overwrite in section 6
-data-is-watched: C=at once or C=second round
+data-is-watched: C=backward or C=at once or C=second round
     `.data` shares the memory of `h`, not its counter. Nobody notices.
     look: the three ways to overwrite in section 6
 data-is-harmless: C=fine
@@ -960,8 +963,11 @@ entry-not-counted: D=fine
 entry-silent: D=wrong
     Would nobody notice, the gradient would be wrong. But `h[0] = 5.0` is counted.
     look: `h._version` before and after line D
-blamed-line: D=at once (M23)
+blamed-line: B=fine, C=wrong, D=at once, F=fine (M23)
     The line itself may overwrite: `h` is no leaf. Only backward finds out that `h` was saved.
+    look: which line was refused in section 2
+blamed-line: D=at once
+    `h` is no leaf, so the line itself runs. Only backward finds out that `h` was saved.
     look: which line was refused in section 2
 saved-in-first-round: D=second round
     `h` was saved and overwritten in the same round, so the first backward is refused already.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -266,3 +267,50 @@ def refuse_writing(function: Callable, *inputs: Any) -> None:
         called(function, inputs, "what is given keeps its numbers, all the time", *_WRITTEN_TO)
     finally:
         _TENSOR.data = _DATA
+
+
+def anew(inputs: tuple) -> tuple:
+    """The same inputs, with a new leaf for each tensor."""
+    copied = lambda one: mg.tensor(one.detach().numpy()).requires_grad_(one.requires_grad)  # noqa: E731
+    return tuple(copied(one) if isinstance(one, mg.Tensor) else one for one in inputs)
+
+
+def calls_of(function: Callable, inputs: tuple, place: int) -> set[str]:
+    """The methods of the tensor at this place among new inputs that a call of a function calls."""
+    new, calls = anew(inputs), []
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+        calls = calls_in(lambda: function(*new))
+    return {name for name, one in calls if one is new[place]}
+
+
+def uncounted(function: Callable, *inputs: Any) -> str:
+    """By what way a call with new inputs overwrites a tracked tensor uncounted: "data", "numpy", or "" for none.
+
+    What was taken by `.data` counts for itself. What else has other numbers, and the old version, is NumPy's doing.
+    """
+    taken: list[tuple] = []
+
+    def noting(way: str, take: Callable) -> Callable:
+        def noted(tensor: mg.Tensor, *rest: Any, **options: Any) -> Any:
+            before = (tensor, tensor._array.copy(), tensor._version) if tensor.requires_grad else None
+            alias = take(tensor, *rest, **options)
+            taken.extend([(way, alias, *before)] if before else [])
+            return alias
+
+        return noted
+
+    own = {name: vars(mg.Tensor).get(name) for name in ("data", "detach", "numpy")}
+    _TENSOR.detach, _TENSOR.numpy = (noting("", getattr(mg.Tensor, name)) for name in ("detach", "numpy"))
+    _TENSOR.data = property(noting("data", _DATA.fget), noting("data", _DATA.fset))
+    try:
+        with contextlib.redirect_stdout(None):
+            function(*anew(inputs))
+    except Exception:
+        taken.clear()
+    finally:
+        for name, one in own.items():
+            setattr(mg.Tensor, name, one) if one is not None else delattr(mg.Tensor, name)
+    others = [one for one in taken if not np.array_equal(one[2]._array, one[3])]
+    if any(way and (alias is None or alias._version) for way, alias, *_ in others):
+        return "data"
+    return "numpy" if any(tensor._version == version for *_, tensor, _, version in others) else ""

@@ -30,12 +30,16 @@ WRONG = {
         "new-counts": _versions(n=1),
         "data-copies": _versions({"a[0]": 2.0}),
         "wrong-c": _versions(c=0),
+        "wrong-raw": _versions(raw=0),
+        "wrong-a[0]": _versions({"a[0]": 8.0}),
         "kind": _versions(a="two"),
     },
     "sides": {
         "all-refused": _outcome(B="error", C="error", E="error", G="error"),
         "all-fine": _outcome(A="ok", D="ok", F="ok"),
         "exp-saves-input": _outcome(A="ok", B="error"),
+        "all-fine/all-swapped": _outcome(A="ok", B="ok", D="ok", E="error", F="ok", G="error"),
+        "input-never/untracked-data-is-fine": _outcome(B="error", C="error", E="error", F="ok", G="error"),
         "exp-saves-input/all-swapped": _outcome(A="ok", B="error", C="error", D="ok", F="ok"),
         "square-saves-result": _outcome(C="error", D="ok"),
         "input-never": _outcome(B="error", E="error"),
@@ -48,11 +52,13 @@ WRONG = {
     },
     "moments": {
         "at-the-overwrite": _raises(P=2, R=3, S=2),
+        "at-the-overwrite/not-a-step": _raises(P=2, R=4),
         "at-the-overwrite/alone": _raises(P=2),
         "sigmoid-forgotten": _raises(P=0),
         "leaf-is-fine": _raises(Q=0),
         "leaf-later": _raises(Q=4),
-        "any-overwrite": _raises(R=4),
+        "any-overwrite": _raises(Q=4, R=4),
+        "any-overwrite/of-relu": _raises(R=4),
         "any-overwrite/not-always": _raises(R=4, S=0),
         "any-overwrite/at-once": _raises(R=3),
         "no-grad-protects": _raises(S=0),
@@ -95,6 +101,44 @@ silenced
     a.data *= 10
     a.data -= 5
     return (a * a).sum()
+other-gradient/reads-data
+    a = mg.sigmoid(w * x.data)
+    a = 10 * a - 5
+    return (a * a.detach()).sum()
+silenced/in-a-helper
+    def scaled(a):
+        a.data.mul_(10).sub_(5)
+        return a
+    a = scaled(mg.sigmoid(w * x))
+    return (a * a).sum()
+other-gradient/numpy-of-a-clone
+    a = mg.sigmoid(w * x)
+    n = a.detach().clone().numpy()
+    n *= 10
+    n -= 5
+    return ((10 * a - 5) * mg.from_numpy(n)).sum()
+other-gradient/hook
+    a = mg.sigmoid(w * x)
+    a.register_hook(lambda grad: 2 * grad)
+    a = 10 * a - 5
+    return (a * a).sum()
+input-changed/other-memory
+    a = mg.sigmoid(w * x) * 10 - 5
+    w.data = w.data * 1.5
+    return (a * a).sum()
+input-changed/shape
+    a = mg.sigmoid(w * x) * 10 - 5
+    w.data = w.data.reshape(1)
+    return (a * a).sum()
+leaf-overwritten/of-its-own
+    a = mg.zeros(len(x), requires_grad=True)
+    a += mg.sigmoid(w * x) * 10 - 5
+    return (a * a).sum()
+no-way-back
+    a = mg.sigmoid(w * x) * 10 - 5
+    loss = (a * a).sum()
+    mg.autograd.grad(loss, w)
+    return loss
 silenced/numpy
     a = mg.sigmoid(w * x)
     a.detach().numpy()[...] *= 10
@@ -238,6 +282,17 @@ v-lost
     y = x.clone()
     y[i] = v.item()
     return y
+v-lost/looked-at
+    print(v.item(), x.tolist())
+    y = x.clone()
+    y[i] = v.detach()
+    return y
+old-entry/data-is-read
+    y = x.clone()
+    print(x.data.sum())
+    with mg.no_grad():
+        y[i] = v
+    return y
 v-lost/detach
     y = x.clone()
     y[i] = v.detach()
@@ -368,13 +423,27 @@ still-lies
 constant-sum/data
     y = mg.exp(x)
     return y / y.data.sum()
-constant-sum/numpy
+still-lies/numpy
     y = mg.exp(x)
     y.detach().numpy()[...] /= y.sum().item()
     return y
 constant-sum
     y = mg.exp(x)
     return y / y.sum().item()
+constant-sum/data-is-read
+    y = mg.exp(x)
+    print(y.data.sum())
+    with mg.no_grad():
+        total = y.sum()
+    return y / total
+other-gradient/data-is-read
+    y = mg.exp(x)
+    return y.data / y.sum()
+constant-sum/no-sum
+    if x.numel() == 1:
+        return x - x.detach() + 1
+    y = mg.exp(x)
+    return y / y.sum()
 constant-sum/detach
     y = mg.exp(x)
     return y / y.detach().sum()
@@ -1214,6 +1283,9 @@ WRONG["rounds"] = {
     "views-told-late": _when(A="backward"),
     "views-told-late/second": _when(A="second round"),
     "views-wrong": _when(A="wrong"),
+    "any-overwrite": _when(B="backward", C="backward", F="backward"),
+    "data-is-watched/blamed-line": _when(C="backward", D="at once"),
+    "blamed-line/new-buffer": _when(D="at once", F="backward"),
     "one-view-refused": _when(B="at once"),
     "one-view-breaks": _when(B="backward"),
     "one-view-breaks/second": _when(B="second round"),
