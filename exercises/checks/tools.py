@@ -275,16 +275,17 @@ def anew(inputs: tuple) -> tuple:
     return tuple(copied(one) if isinstance(one, mg.Tensor) else one for one in inputs)
 
 
-def calls_of(function: Callable, inputs: tuple, place: int) -> set[str]:
-    """The methods of the tensor at this place among new inputs that a call of a function calls."""
-    new, calls = anew(inputs), []
+def calls_of(function: Callable, inputs: tuple, tensor: mg.Tensor) -> set[str]:
+    """The methods that a call of a function calls of this one among its inputs, or of others on its memory."""
+    calls: list[tuple[str, Any]] = []
     with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
-        calls = calls_in(lambda: function(*new))
-    return {name for name, one in calls if one is new[place]}
+        calls = calls_in(lambda: function(*inputs))
+    tensors = [(name, one) for name, one in calls if isinstance(one, mg.Tensor)]
+    return {name for name, one in tensors if np.shares_memory(one._array, tensor._array)}
 
 
 def uncounted(function: Callable, *inputs: Any) -> str:
-    """By what way a call with new inputs overwrites a tracked tensor uncounted: "data", "numpy", or "" for none.
+    """By what way a call overwrites a tracked tensor uncounted: "data", "numpy", or "" for none.
 
     What was taken by `.data` counts for itself. What else has other numbers, and the old version, is NumPy's doing.
     """
@@ -304,7 +305,7 @@ def uncounted(function: Callable, *inputs: Any) -> str:
     _TENSOR.data = property(noting("data", _DATA.fget), noting("data", _DATA.fset))
     try:
         with contextlib.redirect_stdout(None):
-            function(*anew(inputs))
+            function(*inputs)
     except Exception:
         taken.clear()
     finally:
