@@ -59,9 +59,7 @@ def _go_backward(answer: Any, name: str, inputs: tuple, right: Any, factors: Any
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):
         why = f"In the graph of your result no way leads back to `{name}`."
-        look = (
-            f"what cuts the way: `detach`, `no_grad`, `.data`, a flag, numbers, or what is not made of `{name}` at all"
-        )
+        look = f"what cuts the way: `detach`, `no_grad`, `.data`, a flag, numbers, or what is not made of `{name}`"
         raise Wrong("cut-off", f"a result that leads back to `{name}`", show(y), why=why, look=look)
     try:
         y.backward(gradient=mg.tensor(factors, dtype=y.dtype), retain_graph=True)  # a picture shows what is saved
@@ -76,8 +74,7 @@ def _stopped(y: mg.Tensor, got: str, patterns: Any) -> Wrong:
     wrong = tools.told(patterns, {"refused": True}, "a result whose backward() runs", got)
     picture = mg.draw(y, saved=True, params={"your result": y}) if len(graphs.operations(y)) <= 12 else None
     if picture is not None and "would fail" in picture.text:
-        wrong.verdict.why += " In the picture such a node is red."
-        wrong.verdict.picture = picture
+        wrong.verdict.why, wrong.verdict.picture = f"{wrong.verdict.why} In the picture such a node is red.", picture
     return wrong
 
 
@@ -86,14 +83,10 @@ def _refuse_gradient(answer: Any, inputs: tuple, leaf: Any, what: str, right: An
     if _same(leaf.grad, right):
         return
     expected, got = f"{what}, is {tools.text(right)}", f"it is {_text(leaf.grad)}"
-    way = tools.uncounted(answer, *tools.anew(inputs))
-    facts = {
-        "lost": leaf.grad is None and leaf is not inputs[0],
-        "bypassed": bool(way),
-        "known": known is not None and _same(leaf.grad, known),
-    }
+    new, way = tools.anew(inputs), tools.uncounted(answer, *tools.anew(inputs))
+    facts = {"lost": leaf.grad is None and leaf is not inputs[0], "bypassed": bool(way)}
+    facts["known"] = known is not None and _same(leaf.grad, known)
     facts["nan"] = leaf.grad is not None and np.isnan(tools.array(leaf.grad)).any()
-    new = tools.anew(inputs)
     calls = tools.calls_of(answer, new, new[-1])
     signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), way == "data")
     signs["v_lost"] = bool(calls & {"item", "tolist", "numpy", "__float__"}) and "detach" not in calls
@@ -522,9 +515,8 @@ def _check_descend(answer, values, rate, first):
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
     why = "A leaf among them has no gradient: its `.grad` is None."
     at_idle = replace(_NONE_GRADIENT, belief="M01", why=why, when=lambda *_: _is_right_where_all_have_one(answer))
-    reasons = (_LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
     leaves = [*[a, idle, c][first:], *[a][:first], *flat, *more]
-    tools.called(answer, (leaves, rate), expected, *reasons)
+    tools.called(answer, (leaves, rate), expected, _LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
     _check_moved(answer, a, np.array(values), steps[0], rate)
     if _same(c, 2.0):
         why = "One leaf has moved. Another one, which has a gradient, too, has not."
@@ -918,7 +910,7 @@ def _check_spoiled(answer, program, y, x, refused):
     except RuntimeError as error:
         if not refused:
             got = kit.sandbox.describe_error(error)
-            look = "which option keeps what is saved, and each line that changes something"
+            look = "what your function frees or changes, and which option keeps it"
             raise Wrong("used-up", "a graph that whoever comes next can use", got, look=look) from None
 
 

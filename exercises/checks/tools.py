@@ -277,11 +277,10 @@ def anew(inputs: tuple) -> tuple:
 
 def calls_of(function: Callable, inputs: tuple, tensor: mg.Tensor) -> set[str]:
     """The methods that a call of a function calls of this one among its inputs, or of others on its memory."""
-    calls: list[tuple[str, Any]] = []
     with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
-        calls = calls_in(lambda: function(*inputs))
-    tensors = [(name, one) for name, one in calls if isinstance(one, mg.Tensor)]
-    return {name for name, one in tensors if np.shares_memory(one._array, tensor._array)}
+        calls = [pair for pair in calls_in(lambda: function(*inputs)) if isinstance(pair[1], mg.Tensor)]
+        return {name for name, one in calls if np.shares_memory(one._array, tensor._array)}
+    return set()
 
 
 def uncounted(function: Callable, *inputs: Any) -> str:
@@ -306,12 +305,12 @@ def uncounted(function: Callable, *inputs: Any) -> str:
     try:
         with contextlib.redirect_stdout(None):
             function(*inputs)
+        others = [one for one in taken if not np.array_equal(one[2]._array, one[3])]
+        if any(way and (alias is None or alias._version) for way, alias, *_ in others):
+            return "data"
+        return "numpy" if any(tensor._version == version for *_, tensor, _, version in others) else ""
     except Exception:
-        taken.clear()
+        return ""
     finally:
         for name, one in own.items():
             setattr(mg.Tensor, name, one) if one is not None else delattr(mg.Tensor, name)
-    others = [one for one in taken if not np.array_equal(one[2]._array, one[3])]
-    if any(way and (alias is None or alias._version) for way, alias, *_ in others):
-        return "data"
-    return "numpy" if any(tensor._version == version for *_, tensor, _, version in others) else ""
