@@ -686,7 +686,7 @@ at-the-old-place: place=old
     look: of which `h` the second loss is made, and when that was computed
 not-cleared: place=added (M08)
     The second step has used the first gradient once more: backward adds to `.grad`.
-    look: what the second step subtracts, and `w.grad` before the second backward
+    look: what the second step subtracts, and what is in `.grad` before the second backward
 mixed: place=mixed (M18)
     The second slope is mixed from the old and the new `w`: it belongs to no place, without an error.
     look: of which `w` each part of the second slope is made, and who counts the line that moves `w`
