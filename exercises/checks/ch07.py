@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +37,7 @@ def _text(tensor: mg.Tensor | None) -> str:
 _NAN = kit.patterns("""
 nan-gradient: nan=True
     The value is right, but on the way back something is no number, as infinity times 0, or 0 divided by 0, are none.
-    look: each division, root and exponential: which slope does it have for these numbers?
+    look: each step that may have no finite slope at these numbers, as a division, a root or an exponential
 """)
 
 
@@ -46,48 +47,56 @@ def _go_backward(answer: Any, name: str, inputs: tuple, right: Any, factors: Any
     The diagnosis for a saved value that was overwritten is that of the patterns with `refused`.
     """
     leaf, before = inputs[0], tools.array(inputs[0])
-    y = tools.result(tools.called(answer, inputs, "what is given, left as it was", _LEAF, *tools.FLAG_OF_A_RESULT))
+    expected = f"a result that leads back to `{name}`, and `{name}` as it was"
+    y = tools.result(tools.called(answer, inputs, expected, _LEAF, *tools.FLAG_OF_A_RESULT))
     if not _same(leaf, before):
-        why = f"`{name}` itself has other numbers now: what you write to is `{name}`, or lies on its memory."
+        look = f"what writes into the memory of `{name}`, and each assignment to a `.data`"
         got = f"`{name}` is {_text(leaf)}, and was {tools.text(before)}"
-        raise Wrong("input-changed", f"`{name}` as it was", got, why=why, look="on whose memory you write")
+        raise Wrong("input-changed", f"`{name}` as it was", got, why=f"`{name}` itself has changed.", look=look)
     look = "what each line of your function computes, and where it puts that"
     tools.refuse_other_values(y, right, "the value that the task asks for", look)
     if leaf.grad is not None:
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):
-        why = f"No way leads from your result to `{name}`, so no gradient can come there."
-        look = "what cuts the way: `detach`, `no_grad`, `.data`, a flag, or a new tensor that is made of numbers only"
+        why = f"In the graph of your result no way leads back to `{name}`."
+        look = f"what cuts the way: `detach`, `no_grad`, `.data`, a flag, numbers, or what is not made of `{name}`"
         raise Wrong("cut-off", f"a result that leads back to `{name}`", show(y), why=why, look=look)
     try:
         y.backward(gradient=mg.tensor(factors, dtype=y.dtype), retain_graph=True)  # a picture shows what is saved
     except Exception as error:
-        raise _stopped(answer, y, kit.sandbox.describe_error(error), patterns) from None
+        raise _stopped(y, kit.sandbox.describe_error(error), patterns) from None
 
 
-def _stopped(answer: Any, y: mg.Tensor, got: str, patterns: Any) -> Wrong:
+def _stopped(y: mg.Tensor, got: str, patterns: Any) -> Wrong:
     if _SPOILED not in got:
         look = "what your function does to the graph of its result"
         return Wrong("no-way-back", "a result that backward() can start from", got, look=look)
-    facts = {"refused": True, "no_grad": kit.uses(answer, "no_grad")}
-    wrong = tools.told(patterns, facts, "a result whose backward() runs", got)
-    if len(graphs.operations(y)) <= 12:
-        wrong.verdict.why += " In the picture it is red."
-        wrong.verdict.picture = mg.draw(y, saved=True, params={"your result": y})
+    wrong = tools.told(patterns, {"refused": True}, "a result whose backward() runs", got)
+    picture = mg.draw(y, saved=True, params={"your result": y}) if len(graphs.operations(y)) <= 12 else None
+    if picture is not None and "would fail" in picture.text:
+        wrong.verdict.why, wrong.verdict.picture = f"{wrong.verdict.why} In the picture such a node is red.", picture
     return wrong
 
 
-def _refuse_gradient(answer: Any, what: str, leaf: mg.Tensor, right: Any, patterns: Any, known: Any = None) -> None:
+def _refuse_gradient(answer: Any, inputs: tuple, leaf: Any, what: str, right: Any, patterns: Any, known: Any = None):
     """Raise what these patterns say of a gradient that is not right; `known` is a wrong one that they tell apart."""
     if _same(leaf.grad, right):
         return
     expected, got = f"{what}, is {tools.text(right)}", f"it is {_text(leaf.grad)}"
-    facts = {"lost": leaf.grad is None, "bypassed": kit.uses(answer, "data", "numpy")}
+    new, way = tools.anew(inputs), tools.uncounted(answer, *tools.anew(inputs))
+    facts = {"lost": leaf.grad is None and leaf is not inputs[0], "bypassed": bool(way)}
     facts["known"] = known is not None and _same(leaf.grad, known)
     facts["nan"] = leaf.grad is not None and np.isnan(tools.array(leaf.grad)).any()
-    signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), kit.uses(answer, "data"))
-    signs["v_lost"] = kit.uses(answer, "item", "numpy", "tolist", "float")
+    calls = tools.calls_of(answer, new, new[-1])
+    signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), way == "data")
+    signs["v_lost"] = bool(calls & {"item", "tolist", "numpy", "__float__"}) and "detach" not in calls
     raise tools.told((*_NAN, *patterns), facts, expected, got, **signs)
+
+
+def _shown_by_the_first(patterns: tuple[kit.Pattern, ...]) -> tuple[kit.Pattern, ...]:
+    """Patterns, where of several with one text only the first shows its belief."""
+    texts = [one.why for one in patterns]
+    return tuple(replace(one, belief=one.belief * (texts.index(one.why) == i)) for i, one in enumerate(patterns))
 
 
 def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ...], kinds: str, looks: dict) -> None:
@@ -107,7 +116,7 @@ def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ..
     "Count the overwrites",
     kind="predict",
     points=2,
-    beliefs=("M17", "M18"),
+    beliefs=("M18",),
     hints=(
         "First sort the tensors by memory: which of them lie on the memory of `a`?",
         "Then by counter: a view and `detach()` share that of `a`. `.data` has a counter of its own.",
@@ -119,6 +128,8 @@ def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ..
 def versions(answer):
     truth = {"a": 2, "v": 2, "d": 2, "raw": 1, "c": 1, "n": 0, "a[0]": 7.0}
     looks = {name: f"on which memory `{name}` lies, and who counts there" for name in truth}
+    looks["raw"] = "the overwrites that go through the name `raw`"
+    looks["a[0]"] = "each line that writes at place 0 of the memory of `a`, in their order"
     kit.predicted(answer, truth, _VERSIONS, "a number", looks)
     return "One memory, one counter, except for `.data`: it writes into the same memory and counts for itself."
 
@@ -136,27 +147,18 @@ counted-too-often: a=3
 data-counts-along: raw=3 or raw=2
     `.data` shares the memory of `a`, not its counter: it has its own, which starts at 0.
     look: the overwrites that go through the name `raw`
-detach-copies: a=2, v=2, d=0 (M17)
-    `detach()` makes no copy: `d` lies on the memory of `a`, and shares its counter.
-    look: which of the four in the second line has a memory of its own
 in-place-is-new: a=0
     `a += 1` makes no new tensor: it overwrites `a`, and so do all who overwrite a view of it.
     look: what the first rule of the chapter counts
 detach-copies: d=0
-    `d` lies on the memory of `a`, and shares its counter. It counts what is overwritten through `a` and `v`, too.
+    `d` is no copy, and has no counter of its own: it lies on the memory of `a`, and shares its counter.
     look: which of the four in the second line has a memory of its own
-view-counts-alone: a=1, v=1 or v=1
+view-counts-alone: a=1, v=1 or v=1 or a=1
     A view has no counter of its own: `a += 1` and `v *= 2` overwrite the same memory, and both count for both.
     look: what a view shares with its base
-only-named: a=1
-    `v *= 2` overwrites a part of `a`, so `a` counts it.
-    look: what a view shares with its base
-new-inherits: n=2
-    `a * 10` makes a new tensor. Nobody has overwritten it yet.
-    look: whether `n` is on the memory of `a`
-new-counts: n=1
-    To be made is not to be overwritten: a new tensor starts at 0.
-    look: the first rule of the chapter
+new-inherits: n=2 or n=1
+    `a * 10` makes a new tensor, and to be made is not to be overwritten. Nobody has overwritten it yet.
+    look: the first rule of the chapter, and whether `n` is on the memory of `a`
 data-copies: a[0]=2.0
     `.data` lies on the memory of `a`. What is written there is in `a`, counted or not.
     look: what `.data` shares, and what it does not
@@ -187,7 +189,7 @@ def sides(answer):
 
 
 _SIDES = kit.patterns("""
-all-refused: B=error, C=error, E=error, G=error (M22)
+all-refused: A=error, B=error, C=error, D=error, E=error, F=error, G=error (M22)
     Not every overwrite is refused: only one of a value that the way back needs.
     look: the table of the chapter: how many of its entries are errors?
 all-fine: A=ok, B=ok, C=ok, D=ok, F=ok
@@ -238,28 +240,23 @@ def moments(answer):
     return "Leaves are guarded at once; saved values when `backward()` needs them; the rest is free."
 
 
-_MOMENTS = kit.patterns("""
-at-the-overwrite: P=2 (M23)
+_MOMENTS = _shown_by_the_first(
+    kit.patterns("""
+at-the-overwrite: P=2, Q=2, R=3, S=2 or P=2 (M23)
     Line 2 runs: nothing is wrong until somebody needs what was saved. `backward()` does.
     look: which line raised the error in section 2 of the chapter
 at-the-use: P=3
     Line 3 reads `s` as it is now, and that is allowed. Nobody asks for the old `s` before the way back.
     look: which line raised the error in section 2 of the chapter
+any-overwrite: R=4, P=4, Q=4, S=3 or R=4 or R=3 (M22)
+    `h` is no leaf, and nobody has saved it: `relu` has saved its result, and the multiplication the 5.
+    look: row `relu` of the table: which side is saved?
 sigmoid-forgotten: P=0
     The slope of sigmoid follows from its result, `s`, and line 2 overwrites that.
     look: row `sigmoid` of the table
-leaf-is-fine: Q=0 (M07)
-    `w` is a tracked leaf, and `w[0] = 0.0` overwrites a view of it: refused, whether somebody saved it or not.
-    look: section 5 of the chapter
-leaf-later: Q=4
-    A leaf is guarded at once. Nobody waits for a backward.
+leaf-is-fine: Q=0 or Q=4 (M07)
+    `w` is a tracked leaf, and `w[0] = 0.0` overwrites a view of it: refused at once, whether somebody saved it or not.
     look: section 5 of the chapter: when did the error come?
-any-overwrite: P=4, R=4, S=3 (M22)
-    `relu` has saved its result and the multiplication the 5. Nobody needs `h`.
-    look: row `relu` of the table: which side is saved?
-any-overwrite: R=4 or R=3
-    `h` is no leaf, and nobody has saved it: `relu` has saved its result, and the multiplication the 5.
-    look: row `relu` of the table: which side is saved?
 no-grad-protects: S=0
     `no_grad` permits the step. It does not protect what was saved: the node of `w * w` still needs the 2.
     look: section 5 of the chapter: a step between two backwards
@@ -267,6 +264,7 @@ step-refused: S=2
     Inside `no_grad` a leaf may be overwritten. The version rises, and that is noticed later.
     look: the rule for tracked leaves in section 5
 """)
+)
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -307,18 +305,15 @@ def loss_of(w, x):
     return (a * a).sum()
 """
 _NOT_SHIFTED = kit.patterns("""
-still-refused: refused=True, no_grad=True
-    A value that a node has saved is overwritten. In `no_grad` an overwrite is not recorded, but it is counted.
-    look: each line that overwrites something: who has saved it by then?
 still-refused: refused=True
-    A value that a node has saved is overwritten.
+    A value that a node has saved is overwritten. (In `no_grad`, too, an overwrite is counted.)
     look: each line that overwrites something: who has saved it by then?
 silenced: bypassed=True (M18)
-    backward() runs, and is wrong. What goes through `.data` or NumPy is neither recorded nor counted.
+    A tensor with a history is overwritten through `.data` or NumPy, which is neither recorded nor counted.
     look: what a new tensor would change
 other-gradient: else
     The value is right and backward() runs, but the gradient is another one.
-    look: what of your formula is recorded, and how often
+    look: what of your formula is recorded, how often, and what changes a gradient on its way
 """)
 
 
@@ -328,7 +323,7 @@ def _check_shift(answer, weight, numbers):
     a = 10 * s - 5
     _go_backward(answer, "w", (w, x), (a * a).sum(), 1.0, _NOT_SHIFTED)
     slope = (2 * a * 10 * s * (1 - s) * numbers).sum()
-    _refuse_gradient(answer, f"`w.grad`, for w = {weight}", w, slope, _NOT_SHIFTED)
+    _refuse_gradient(answer, (w, x), w, f"`w.grad`, for w = {weight}", slope, _NOT_SHIFTED)
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -369,15 +364,11 @@ refused: refused=True
 old-entry: known=True (M18)
     A gradient still comes to the entry of `x` whose number is not in the result any more.
     look: by which ways that entry still comes in, and whether the line that puts `v` in is recorded
-other-gradient: else
-    look: which entries of `x` are in the result, and how
-""")
-_OTHER_V = kit.patterns("""
 v-lost: lost=True (M27)
-    The number is in the result, and no way leads from there to `v`.
+    The number is in the result, and no gradient comes from there to `v`.
     look: what you put in: the tensor `v`, or what was taken or detached from it
 other-gradient: else
-    look: where `v` is in the result, and how
+    look: which entries of `x`, and where `v`, are in the result, how, and what changes a gradient on its way
 """)
 
 
@@ -389,10 +380,10 @@ def _check_put(answer, values, i, number, kind):
     _go_backward(answer, "x", (x, i, v), right, factors, _NOT_PUT)
     walk = f"after a backward with the factors {factors.tolist()}"
     slopes = np.where(factors == factors[i], 0, factors)
-    _refuse_gradient(answer, f"`x.grad`, {walk}", x, slopes, _NOT_PUT, factors)
+    _refuse_gradient(answer, (x, i, v), x, f"`x.grad`, {walk}", slopes, _NOT_PUT, factors)
     if kind != "untracked" and leaf.requires_grad:
         name = "`v.grad`" if kind == "tracked" else "`.grad` of the leaf that `v` is computed from"
-        _refuse_gradient(answer, f"{name}, {walk}", leaf, factors[i], _OTHER_V)
+        _refuse_gradient(answer, (x, i, v), leaf, f"{name}, {walk}", factors[i], _NOT_PUT)
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -444,14 +435,14 @@ _NO_SHARES = kit.patterns("""
 found-not-repaired: refused=True
     A saved value was overwritten. Here the overwrite is counted, so that backward() is refused.
     look: how to get the shares without overwriting
-constant-sum: known=True
-    The sum was taken for a constant. But it moves with every number, and with it all shares.
-    look: what cuts the way from the sum back to `x`
 still-lies: bypassed=True (M18)
-    What goes through `.data` or NumPy is neither recorded nor counted: no error, and a wrong gradient.
+    A tensor with a history is overwritten through `.data` or NumPy, which is neither recorded nor counted.
     look: each `.data` and `.numpy()` that is left
+constant-sum: known=True
+    Such a gradient comes where the sum is a constant. But it moves with every number, and with it all shares.
+    look: how the sum comes into the result, and whether a way leads from there back to `x`
 other-gradient: else
-    look: what of the formula is recorded, and how often
+    look: what of the formula is recorded, how often, and what changes a gradient on its way
 """)
 
 
@@ -459,7 +450,7 @@ def _check_shares(answer, values, v):
     x, right = tools.leaf(values), np.exp(values) / np.exp(values).sum()
     _go_backward(answer, "x", (x,), right, v, _NO_SHARES)
     what = f"`x.grad`, after a backward with the factors {v.tolist()}"
-    _refuse_gradient(answer, what, x, right * (v - (v * right).sum()), _NO_SHARES, right * v)
+    _refuse_gradient(answer, (x,), x, what, right * (v - (v * right).sum()), _NO_SHARES, right * v)
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -489,8 +480,7 @@ def descend(answer):
     kit.refuse_given(answer, _GIVEN_DESCEND)
     for values, rate, first in (([1.0, -2.0, 3.0], 0.25, 0), ([0.5], 0.1, 1), ([30170.0, -10030.0], 1e-3, 0)):
         _check_descend(answer, values, rate, first)
-    p = tools.leaf([1.0, -2.0])
-    (p * p).sum().backward()
+    p = _with_gradient()
     tools.called(answer, ([p], 0.0), "a gradient that is cleared, whatever the rate is", _LEAF)
     _check_left(p)
     tools.called(answer, ([tools.leaf(3.0)], 0.5), "a leaf without a gradient, as it was", _LEAF, _NONE_GRADIENT)
@@ -505,11 +495,11 @@ def descend(leaves, rate):
 """
 _NONE_GRADIENT, _TRUTH_OF_GRADIENT = tools.reasons("""
 none-gradient: NoneType
-    Here a `.grad` is None: the leaf has none, or it was cleared before. None can be neither multiplied nor asked.
-    look: what to do before you use `p.grad`, and when it is cleared
-truth-of-gradient: Boolean value of Tensor
-    A gradient of several numbers is neither true nor false. Whether there is one at all is another question.
-    look: how Python asks whether something is None
+    Something that your function uses is None. A `.grad` is, before a backward fills it, and where it was cleared.
+    look: what is None in the line that the error names: a `.grad`, of which leaf, or something else
+truth-of-gradient: Boolean value of Tensor with more than one value
+    A tensor of several numbers is neither true nor false. Whether there is a gradient at all is another question.
+    look: which tensor your line asks (`if`, `not`, `and`, `or`, `in`), and how Python asks whether something is None
 """)
 
 
@@ -521,29 +511,42 @@ def _check_descend(answer, values, rate, first):
     losses = [*(one.sum() for one in more), *((one * 0).sum() for one in flat)]
     sum(losses, (a * mg.arange(1, 1 + len(values))).sum() * c * c).backward()
     steps = [rate * tools.array(one.grad) for one in (a, c)]
+    zeros = [(one, one.grad, one.grad._version) for one in flat]
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
-    # Where `a` has moved, the error is about the leaf without a gradient.
-    at_idle = replace(_NONE_GRADIENT, belief="M01", when=lambda *inputs: not _same(a, values))
-    reasons = (_LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
+    why = "A leaf among them has no gradient: its `.grad` is None."
+    at_idle = replace(_NONE_GRADIENT, belief="M01", why=why, when=lambda *_: _is_right_where_all_have_one(answer))
     leaves = [*[a, idle, c][first:], *[a][:first], *flat, *more]
-    tools.called(answer, (leaves, rate), expected, *reasons)
-    _check_moved(a, np.array(values), steps[0], rate, kit.rebinds(answer))
+    tools.called(answer, (leaves, rate), expected, _LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
+    _check_moved(answer, a, np.array(values), steps[0], rate)
     if _same(c, 2.0):
         why = "One leaf has moved. Another one, which has a gradient, too, has not."
-        look = "how many leaves your loop comes to, and what it does at one without a gradient"
+        look = "to which leaves your loop comes, and for which of them it makes no step"
         raise Wrong("stopped-early", expected, "a leaf holds its old number", why=why, look=look)
-    _check_moved(c, np.array(2.0), steps[1], rate, kit.rebinds(answer))
-    _check_moved(flat[0], np.array([1.0, 2.0]), np.zeros(2), rate, kit.rebinds(answer))
+    _check_moved(answer, c, np.array(2.0), steps[1], rate)
+    _check_moved(answer, flat[0], np.array([1.0, 2.0]), np.zeros(2), rate)
     if not _same(last, [[1 - rate]]):
-        got, look = f"the last one is at {show(last.item())}", "how many rounds your loop has"
-        raise Wrong("not-all", f"the last of {len(leaves)} leaves moved by the rate, from 1", got, look=look)
+        got, look = f"the last one is at {_text(last)}", "how many rounds your loop has, and what it does with a matrix"
+        raise Wrong("not-all", f"the last of {len(leaves)} leaves moved by the rate, from [[1.0]]", got, look=look)
     _check_idle(idle)
     _check_left(a, c, last)
-    kept = next((one for one in flat if one.grad is not None and a.grad is None), None)
+    kept = next((g for one, g, version in zeros if one.grad is g and g._version == version and a.grad is None), None)
     if kept is not None:
-        got, look = f"one is still {_text(kept.grad)}", "how your function finds out whether a leaf has a gradient"
-        raise Wrong("zero-kept", "a gradient of zeros cleared as all others", got, look=look)
-    _check_counted(waiting, "M18" if kit.uses(answer, "data") else "")
+        got, look = f"one is still {_text(kept)}", "how your function finds out whether a leaf has a gradient"
+        raise Wrong("zero-kept", "a gradient of zeros cleared as others are", got, look=look)
+    _check_counted(answer, waiting)
+
+
+def _with_gradient():
+    p = tools.leaf([1.0, -2.0])
+    (p * p).sum().backward()
+    return p
+
+
+def _is_right_where_all_have_one(answer):
+    both = [_with_gradient(), _with_gradient()]
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+        answer(both, 0.25)
+    return all(_same(p, [0.5, -1.0]) for p in both)
 
 
 def _check_left(*leaves, cleared=True):
@@ -567,35 +570,35 @@ def _check_idle(idle):
             raise Wrong(code, expected, got, look=look)
 
 
-def _check_moved(p, before, step, rate, rebinds):
+def _check_moved(answer, p, before, step, rate):
     if _same(p, before - step):
         return
     expected = f"{tools.text(before - step)}, from {before.tolist()} with the gradient {tools.text(step / rate)}"
     got = f"the leaf holds {_text(p)}"
     if _same(p, before):
+        one = _with_gradient()
+        is_new = kit.rebinds(answer) and "minus" in tools.calls_of(answer, ([one], 0.25), one)
         why = "The leaf holds its old numbers."
-        why += " `p - ...` makes a new tensor, and `=` gives that a name or a place." if rebinds else ""
-        belief, look = (
-            "M06" if rebinds else "",
-            "whether the line of the step runs, and whether it overwrites the leaf itself",
-        )
-        raise Wrong("not-moved", expected, got, belief=belief, why=why, look=look)
+        why += " `p - ...` makes a new tensor, and `=` gives that a name or a place." if is_new else ""
+        look = "whether the line of the step runs, and whether it overwrites the leaf itself"
+        raise Wrong("not-moved", expected, got, belief="M06" if is_new else "", why=why, look=look)
     if _same(p, before + step):
         raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
     raise Wrong("other-step", expected, got, look="what you subtract: the rate times the gradient, once")
 
 
-def _check_counted(waiting, belief):
+def _check_counted(answer, waiting):
+    expected = "a graph that has saved the old numbers is refused"
     for loss in waiting:
-        got = "its backward() ran, with the new numbers: a wrong gradient without an error"
         try:
             loss.backward()
         except RuntimeError as error:
             if _SPOILED in str(error):
                 continue
-            got, belief = kit.sandbox.describe_error(error), ""
-        expected, why = "a graph that has saved the old numbers is refused", "A leaf has moved, and nobody counted it."
-        look = "how the new numbers get into `p`: is `p` itself overwritten?"
+            raise Wrong("no-way-back", expected, kit.sandbox.describe_error(error), look="what you do to `p`") from None
+        got = "its backward() ran, with the new numbers: a wrong gradient without an error"
+        belief = "M18" if tools.uncounted(answer, [_with_gradient()], 0.25) == "data" else ""
+        why, look = "A leaf has moved, and nobody counted it.", "how the new numbers get into `p`: are they counted?"
         raise Wrong("not-counted", expected, got, belief=belief, why=why, look=look)
 
 
@@ -656,39 +659,39 @@ def alternate(w, first, second, rate):
 """
 _OLD_GRAPHS = tools.reasons(f"""
 old-graph: {_SPOILED}
-    This backward comes to what was recorded before the step, and needs the number that was overwritten.
-    look: what of the second loss is computed before the first step
+    This backward needs a number that was saved, and overwritten since. A step overwrites `w`.
+    look: what of this loss is computed before something is overwritten, as before the first step
 second-time: a second time
-    Both losses hang on one `h`, and the first backward has used up its graph.
-    look: whether the second loss can have a graph of its own
+    This backward comes to a part of a graph that an earlier one has used up.
+    look: which backward comes there first, and whether the second loss can have a graph of its own
 recorded-step: leaf Variable that requires grad
     Autograd recorded here, and a tracked leaf cannot be the result of a recorded operation.
     look: the line that the error names, and around which lines `no_grad` has to stand
-cut-off: does not require grad
-    No way leads from this loss to `w`: no error of the old graph, and no gradient either.
-    look: what you cut off, and of which `w` the second loss is made
+cut-off: of tensors does not require grad
+    What this backward starts from requires no grad: no way leads from there to `w`.
+    look: what that is, of which `w` it is made, and what cuts it off: `detach`, `no_grad`, a flag
 cleared-before-the-step: NoneType
     Something that your function uses is None. `w.grad` is, until a backward fills it; that of a result stays so.
-    look: what happens between the first step and the second, and whether `w` is still the leaf
+    look: what comes before the line that the error names: a backward, what clears `.grad`, and is `w` still the leaf?
 """)
 _OTHER_STEPS = kit.patterns("""
 not-moved: place=start (M06)
     The leaf that came in holds its old number.
-    look: the lines that step, and when they run
+    look: the lines that step, when they run, and what they overwrite
 one-step: place=one
-    This is where the first step leads. The second is missing.
-    look: what comes after the first step: a second loss, its backward, and a step that runs?
+    This is where the first step leads. Nothing has moved `w` from there.
+    look: what comes after the first step: a second loss, its backward to `w`, and a step that runs?
 at-the-old-place: place=old
-    Both slopes are those at the old `w`. The second step should start with the slope at the new one.
+    The two steps together are what both slopes at the old `w` give. The second should have the slope at the new one.
     look: of which `h` the second loss is made, and when that was computed
 not-cleared: place=added (M08)
     The second step has used the first gradient once more: backward adds to `.grad`.
-    look: `w.grad` before the second backward
+    look: what the second step subtracts, and what is in `.grad` before the second backward
 mixed: place=mixed (M18)
     The second slope is mixed from the old and the new `w`: it belongs to no place, without an error.
     look: of which `w` each part of the second slope is made, and who counts the line that moves `w`
 other-order: place=swapped
-    The second loss went first.
+    This is where the two steps lead if the second loss goes first.
     look: the order of the two steps
 other-steps: place=other
     look: each of the two steps alone: from where, and with which slope
@@ -710,7 +713,10 @@ def _check_alternate(answer, value, rate, losses):
         facts = {"place": next((name for name, one in places.items() if tools.same(came, one)), "other")}
         expected = f"w goes from {value.tolist()} to {tools.text(once)} and then to {tools.text(right)}"
         expected += ", where both losses are one function" if f is g else ""
-        signs = {"not_moved": kit.rebinds(answer), "mixed": kit.uses(answer, "data")}
+        one = tools.leaf(value)
+        is_new = kit.rebinds(answer, 0) and "minus" in tools.calls_of(answer, (one, f, g, rate), one)
+        signs = {"not_moved": is_new, "not_cleared": kit.uses(answer, "backward")}
+        signs["mixed"] = tools.uncounted(answer, tools.leaf(value), f, g, rate) == "data"
         raise tools.told(_OTHER_STEPS, facts, expected, f"`w` is {tools.text(came)}", **signs)
     _check_left(w, cleared=False)
 
@@ -751,10 +757,13 @@ no-overwrite: overwrites=0
     look: whether you make a new tensor, overwrite all of it or a list of places, or write where nobody records
 several-overwrites: several=True
     More than one overwrite was recorded. (`y[0] *= b` leaves two: of the view, and by the assignment.)
-    look: how often a part of `y` is overwritten
-constant-in: leaves=1
+    look: how often a part is overwritten, of `y` or of what it is made of
+constant-in: leaves=1, constant=True
     Only one leaf is behind `y`. What was there before, or what was put in, is a constant.
     look: what you make `y` of, and what you put into it: no number, nothing detached or untracked
+one-leaf: leaves=1
+    Only one leaf is behind `y`. In the picture there are two.
+    look: what you make `y` of, and what you put into it
 overwritten-first: comes_last=False
     In the picture the overwrite comes last. In your graph something follows it.
     look: what your lines after the overwrite make, or whether `y` is a view of something
@@ -763,16 +772,16 @@ no-product: products=0
     look: what makes `y` before it is overwritten
 other-graph: else
     The boxes or the arrows differ.
-    look: the two graphs below: where do they part?
+    look: where your graph and the one to build part
 """)
 
 
 def _why_not_rewritten(y):
-    made_of = graphs.operations(y)
-    overwrites = sum("CopySlices" in name or name == "copy_slices" for name in made_of)
-    facts = {"tracked": y.requires_grad, "overwrites": overwrites, "several": overwrites > 1}
+    made_of, overwrites = graphs.operations(y), [one for one in graphs.nodes(y) if "CopySlices" in one.name()]
+    facts = {"tracked": y.requires_grad, "overwrites": len(overwrites), "several": len(overwrites) > 1}
     facts |= {"leaves": len(graphs.leaves(y)), "products": sum("mul" in name for name in made_of)}
-    facts["comes_last"] = y.grad_fn is not None and "CopySlices" in y.grad_fn.name()
+    facts["constant"] = any(len(one.next_functions) < 2 or (None, 0) in one.next_functions for one in overwrites)
+    facts["comes_last"] = y.grad_fn in overwrites
     return tools.told(_OTHER_HISTORIES, facts)
 
 
@@ -791,7 +800,7 @@ def _rewritten():
     "Refused or not?",
     kind="write",
     points=3,
-    beliefs=("M12", "M18", "M22", "M23"),
+    beliefs=("M12", "M22"),
     hints=(
         "Who compares versions? Nobody but a backward. So try one.",
         "`mg.autograd.grad` stores nothing in `.grad`. One of its options leaves the graph usable.",
@@ -803,10 +812,10 @@ def spoiled(answer):
     kit.a_function(answer)
     for line in _PROGRAMS.strip().split("\n"):
         refused, _, program = line.partition(": ")
-        names = {name: tools.leaf(_NUMBERS) for name in "xu"} | {"data": tools.constant(_NUMBERS), "mg": mg}
+        names, program = _names(), program.replace(" | ", "\n")
         names["spoiled"] = lambda y, x: tools.called(answer, (y, x), "an answer")
-        exec(program.replace(" | ", "\n"), names)
-        _check_spoiled(answer, program.replace(" | ", "; "), names["y"], names["x"], refused == "True")
+        exec(program, names)
+        _check_spoiled(answer, program, names["y"], names["x"], refused == "True")
     x = tools.leaf(_NUMBERS)
     tools.refuse_writing(answer, x * x, x)
     return "What counts is what a backward needs, and your function left no trace."
@@ -831,62 +840,68 @@ True: y = x * x | y.sum().backward()
 True: e = mg.exp(x) | y = e * 3 | e.sum().backward()
 False: y = x + 1 | y.sum().backward()
 """  # whether a backward is refused, after these lines
-_OF_THE_TRY = tools.reasons(f"""
+_REFUSED, _NO_SUM = tools.reasons(f"""
 error-uncaught: {_SPOILED}
-    The backward that you tried was refused. That is the answer True, and the error must not come out of your function.
+    Here a backward is refused. That is the answer True, and the error must not come out of your function.
     look: `try` and `except RuntimeError`: which errors come out all the same
 no-sum: only for scalar outputs
     `y` may have several entries. Start from `y.sum()`.
     look: from what you go backward
 """)
+_UNCAUGHT = (_REFUSED, replace(_REFUSED, message="a second time"))
 _OTHER_ANSWERS = kit.patterns("""
 used-up-not-noticed: refused=True, walked=True
     A backward has freed what the first operation had saved, so the next one is refused, though nothing was overwritten.
     look: which refusals your function counts, and how far back it looks
+healthy-refused: at_once=True
+    Your function says True without the last of these lines, too. There nothing was overwritten, and a backward runs.
+    look: what your function takes for a sign that a backward is refused, and which errors it counts
 any-walk: refused=False, walked=True (M12)
     A backward came by here before. But nothing that the next one needs was freed or overwritten, so it runs.
     look: what your function takes for a sign that a backward is refused
-not-noticed: refused=True, tries=True
-    A saved value was overwritten. A backward is refused if it comes to the node that saved it.
-    look: whether a backward is tried in each call, from where to where it walks, and which errors you count
-not-noticed: refused=True (M23)
-    A saved value was overwritten, and it is found out by whoever asks for that value, as a backward does.
-    look: what your function does to find out
+not-noticed: refused=True
+    A saved value was overwritten. It is found out by a backward that comes to the node that saved it.
+    look: what your function tries here: from where to where it goes backward, if it does, and which errors it counts
 healthy-refused: healthy=True
     Here nothing was overwritten at all, and a backward runs.
     look: what your function takes for a sign that a backward is refused, and what it answers then
-uncounted: uncounted=True (M18)
+uncounted: uncounted=True
     What goes through `.data` is not counted. So a backward runs, to a wrong gradient, and is not refused.
     look: what your function takes for a sign that a backward is refused
 any-overwrite: else (M22)
     Something was overwritten, but nothing that the way back needs. So it runs.
     look: the table of the chapter: which side does this operation save?
 """)
-_NO_LONGER_USABLE = kit.patterns("""
-used-up: freed=True
-    Your attempt has used up the graph, and whoever comes next is refused.
-    look: which option keeps what is saved
-unusable: else
-    look: each line that changes something
-""")
 
 
-def _check_spoiled(answer, label, y, x, refused):
+def _names():
+    names = {name: tools.leaf(_NUMBERS) for name in "xu"}
+    return names | {"data": tools.constant(_NUMBERS), "mg": mg}
+
+
+def _says_so_at_once(answer, program):
+    """Whether the answer is True for a program without its last line, too."""
+    names, (*lines, _) = _names(), program.split("\n")
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+        exec("\n".join(lines), names)
+        return bool(answer(names["y"], names["x"]))
+    return False
+
+
+def _check_spoiled(answer, program, y, x, refused):
     before, grad = (y._version, x._version), x.grad
-    expected = f"{refused} for: {label}"
-    given = tools.called(answer, (y, x), expected, *_OF_THE_TRY)
+    expected = f"{refused} for: {program}".replace("\n", "; ")
+    given = tools.called(answer, (y, x), expected, *(_UNCAUGHT if refused else ()), _NO_SUM)
     given = bool(given) if isinstance(given, np.bool_) else given
     if type(given) is not bool:
         raise Wrong("type", "True or False", show(given), look="what each `return` gives back")
     if given != refused:
-        tries, looks = (kit.uses(answer, *names) for names in (("backward", "autograd"), ("grad_fn", "next_functions")))
-        facts = {"refused": refused, "walked": "backward()" in label, "tries": tries, "healthy": ";" not in label}
-        facts["uncounted"] = ".data" in label
-        waits = kit.uses(answer, "RuntimeError", "Exception") and not looks  # for a line that is no backward
-        raise tools.told(_OTHER_ANSWERS, facts, expected, str(given), not_noticed=waits)
+        facts = {"refused": refused, "walked": "backward()" in program, "healthy": "\n" not in program}
+        facts |= {"uncounted": ".data" in program, "at_once": given and _says_so_at_once(answer, program)}
+        raise tools.told(_OTHER_ANSWERS, facts, expected, str(given), any_overwrite=kit.uses(answer, "_version"))
     if grad is None and x.grad is not None:
         why = "`backward()` stores what it computes. Your function should only ask."
-        look = "which function returns gradients instead of storing them"
+        look = "each `backward()`, and each line that sets a `.grad`: which function returns gradients instead"
         raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look=look)
     if (y._version, x._version) != before:
         raise Wrong("overwrote", "the tensors as they were", "a higher version", look="what your function overwrites")
@@ -895,7 +910,8 @@ def _check_spoiled(answer, label, y, x, refused):
     except RuntimeError as error:
         if not refused:
             got = kit.sandbox.describe_error(error)
-            raise tools.told(_NO_LONGER_USABLE, {"freed": "a second time" in got}, "a graph as it was", got) from None
+            look = "what your function frees or changes, and which option keeps it"
+            raise Wrong("used-up", "a graph that whoever comes next can use", got, look=look) from None
 
 
 # --- 11 -------------------------------------------------------------------------------------------
@@ -923,44 +939,33 @@ def rounds(answer):
     return "Views of one operation and leaves are guarded at once, saved values in backward, `.data` never."
 
 
-_ROUNDS = kit.patterns("""
+_ROUNDS = _shown_by_the_first(
+    kit.patterns("""
 views-like-one-view: A=fine
     One operation made all three views. If one of them is overwritten, its node cannot be made anew, as for one view.
     look: `split` in section 4, and what it said
-views-told-late: A=backward or A=second round
+views-told-late: A=backward or A=second round or A=wrong
     The overwrite itself is refused, before any backward: one operation made all three views.
     look: `split` in section 4, and which line was refused there
-views-wrong: A=wrong
-    A wrong gradient comes only where nobody watches. Views are watched.
-    look: `split` in section 4, and what it said
 one-view-refused: B=at once
     `y[:1]` is one view, and `y` is no leaf: the overwrite is recorded, for the view and for its base.
     look: `v *= 5` in section 4
-one-view-breaks: B=backward (M22)
-    `h * h` saved `h`, and not its result: nobody saved `y`, and `v` is a part of `y`. Both rounds begin with new ones.
-    look: row `x * x` of the table in section 3: which side is saved?
-one-view-breaks: B=second round
+one-view-breaks: B=backward, C=backward, D=backward, F=backward or B=backward or B=second round (M22)
     `h * h` saved `h`, and not its result: nobody saved `y`, and `v` is a part of `y`. Both rounds begin with new ones.
     look: row `x * x` of the table in section 3: which side is saved?
 base-not-told: B=wrong
     To overwrite a view is to overwrite its base: the 5 is in the history of `y`, too.
     look: what `CopySlices` does to the gradient in section 4
-data-is-watched: C=backward (M18)
-    `.data` shares the memory of `h`, not its counter. Nobody notices.
-    look: the three ways to overwrite in section 6
-data-is-watched: C=at once or C=second round
+data-is-watched: B=fine, C=backward, D=backward, F=fine or C=backward or C=at once or C=second round (M18)
     `.data` shares the memory of `h`, not its counter. Nobody notices.
     look: the three ways to overwrite in section 6
 data-is-harmless: C=fine
     No error comes. But `h * h` needs the old `h`, and finds other numbers in its memory.
     look: what the slope of `h * h` is made of, after `.data` was overwritten
-entry-not-counted: D=fine
-    `h * h` saved `h`, and one overwritten entry counts for all of them.
+entry-not-counted: D=fine or D=wrong
+    `h * h` saved `h`, and `h[0] = 5.0` is counted: one overwritten entry counts for all of them.
     look: `y[0] = 7.0` after `z = y * y` in section 4
-entry-silent: D=wrong
-    Would nobody notice, the gradient would be wrong. But `h[0] = 5.0` is counted.
-    look: `h._version` before and after line D
-blamed-line: D=at once (M23)
+blamed-line: B=fine, C=wrong, D=at once, F=fine or D=at once (M23)
     The line itself may overwrite: `h` is no leaf. Only backward finds out that `h` was saved.
     look: which line was refused in section 2
 saved-in-first-round: D=second round
@@ -987,16 +992,11 @@ new-buffer-refused: F=at once or F=backward
 new-buffer-wrong: F=wrong
     The assignment is recorded: 2 goes to the first entry of `w`, and the zeros do not move with the others.
     look: `y[0] = new` in section 4
-leaf-view-allowed: G=fine (M07)
-    `w[:2]` lies on a leaf that requires grad. To overwrite it is to overwrite the leaf.
-    look: `w[0] = 5.0` in section 5
-leaf-view-allowed: G=wrong
-    `w[:2]` lies on a leaf that requires grad. To overwrite it is to overwrite the leaf.
-    look: `w[0] = 5.0` in section 5
-leaf-view-told-late: G=backward or G=second round
-    A leaf that requires grad is guarded when the line runs, and so is a view of it.
+leaf-view-allowed: G=fine or G=backward or G=second round or G=wrong (M07)
+    `w[:2]` lies on a leaf that requires grad. To overwrite it is to overwrite the leaf, which is guarded at once.
     look: `w[0] = 5.0` in section 5
 """)
+)
 
 
 # --- Pictures ------------------------------------------------------------------------------------

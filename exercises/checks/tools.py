@@ -438,3 +438,50 @@ def only_names(function: Any) -> bool:
     in_place = any(step.opname == "BINARY_OP" and step.argrepr.endswith("=") for step in _steps(function))
     sets = any((step.opname, step.argval) == ("STORE_ATTR", "data") for step in _steps(function))
     return computes and not (in_place or sets or mentions(function, "(?<!requires_grad)(?<!detach)(?<!zero)_$"))
+
+
+def anew(inputs: tuple) -> tuple:
+    """The same inputs, with a new leaf for each tensor."""
+    copied = lambda one: mg.tensor(one.detach().numpy()).requires_grad_(one.requires_grad)  # noqa: E731
+    return tuple(copied(one) if isinstance(one, mg.Tensor) else one for one in inputs)
+
+
+def calls_of(function: Callable, inputs: tuple, tensor: mg.Tensor) -> set[str]:
+    """The methods that a call of a function calls of this one among its inputs, or of others on its memory."""
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+        calls = [pair for pair in calls_in(lambda: function(*inputs)) if isinstance(pair[1], mg.Tensor)]
+        return {name for name, one in calls if np.shares_memory(one._array, tensor._array)}
+    return set()
+
+
+def uncounted(function: Callable, *inputs: Any) -> str:
+    """By what way a call overwrites a tracked tensor uncounted: "data", "numpy", or "" for none.
+
+    What was taken by `.data` counts for itself. What else has other numbers, and the old version, is NumPy's doing.
+    """
+    taken: list[tuple] = []
+
+    def noting(way: str, take: Callable) -> Callable:
+        def noted(tensor: mg.Tensor, *rest: Any, **options: Any) -> Any:
+            before = (tensor, tensor._array.copy(), tensor._version) if tensor.requires_grad else None
+            alias = take(tensor, *rest, **options)
+            taken.extend([(way, alias, *before)] if before else [])
+            return alias
+
+        return noted
+
+    own = {name: vars(mg.Tensor).get(name) for name in ("data", "detach", "numpy")}
+    _TENSOR.detach, _TENSOR.numpy = (noting("", getattr(mg.Tensor, name)) for name in ("detach", "numpy"))
+    _TENSOR.data = property(noting("data", _DATA.fget), noting("data", _DATA.fset))
+    try:
+        with contextlib.redirect_stdout(None):
+            function(*inputs)
+        others = [one for one in taken if not np.array_equal(one[2]._array, one[3])]
+        if any(way and (alias is None or alias._version) for way, alias, *_ in others):
+            return "data"
+        return "numpy" if any(tensor._version == version for *_, tensor, _, version in others) else ""
+    except Exception:
+        return ""
+    finally:
+        for name, one in own.items():
+            setattr(mg.Tensor, name, one) if one is not None else delattr(mg.Tensor, name)

@@ -24,18 +24,22 @@ WRONG = {
         "clone-shares/both": _versions(a=3, c=3),
         "view-counts-alone": _versions(a=1, v=1, d=1),
         "view-counts-alone/view": _versions(v=1),
-        "only-named": _versions(a=1, d=1),
+        "view-counts-alone/by-its-base": _versions(a=1, d=1),
         "clone-shares": _versions(c=3),
         "new-inherits": _versions(n=2),
-        "new-counts": _versions(n=1),
+        "new-inherits/made": _versions(n=1),
         "data-copies": _versions({"a[0]": 2.0}),
         "wrong-c": _versions(c=0),
+        "wrong-raw": _versions(raw=0),
+        "wrong-a[0]": _versions({"a[0]": 8.0}),
         "kind": _versions(a="two"),
     },
     "sides": {
         "all-refused": _outcome(B="error", C="error", E="error", G="error"),
         "all-fine": _outcome(A="ok", D="ok", F="ok"),
         "exp-saves-input": _outcome(A="ok", B="error"),
+        "all-fine/all-swapped": _outcome(A="ok", B="ok", D="ok", E="error", F="ok", G="error"),
+        "input-never/untracked-data-is-fine": _outcome(B="error", C="error", E="error", F="ok", G="error"),
         "exp-saves-input/all-swapped": _outcome(A="ok", B="error", C="error", D="ok", F="ok"),
         "square-saves-result": _outcome(C="error", D="ok"),
         "input-never": _outcome(B="error", E="error"),
@@ -48,11 +52,13 @@ WRONG = {
     },
     "moments": {
         "at-the-overwrite": _raises(P=2, R=3, S=2),
+        "at-the-overwrite/not-a-step": _raises(P=2, R=4),
         "at-the-overwrite/alone": _raises(P=2),
         "sigmoid-forgotten": _raises(P=0),
         "leaf-is-fine": _raises(Q=0),
-        "leaf-later": _raises(Q=4),
-        "any-overwrite": _raises(R=4),
+        "leaf-is-fine/later": _raises(Q=4),
+        "any-overwrite": _raises(Q=4, R=4),
+        "any-overwrite/of-relu": _raises(R=4),
         "any-overwrite/not-always": _raises(R=4, S=0),
         "any-overwrite/at-once": _raises(R=3),
         "no-grad-protects": _raises(S=0),
@@ -95,6 +101,44 @@ silenced
     a.data *= 10
     a.data -= 5
     return (a * a).sum()
+other-gradient/reads-data
+    a = mg.sigmoid(w * x.data)
+    a = 10 * a - 5
+    return (a * a.detach()).sum()
+silenced/in-a-helper
+    def scaled(a):
+        a.data.mul_(10).sub_(5)
+        return a
+    a = scaled(mg.sigmoid(w * x))
+    return (a * a).sum()
+other-gradient/numpy-of-a-clone
+    a = mg.sigmoid(w * x)
+    n = a.detach().clone().numpy()
+    n *= 10
+    n -= 5
+    return ((10 * a - 5) * mg.from_numpy(n)).sum()
+other-gradient/hook
+    a = mg.sigmoid(w * x)
+    a.register_hook(lambda grad: 2 * grad)
+    a = 10 * a - 5
+    return (a * a).sum()
+input-changed/other-memory
+    a = mg.sigmoid(w * x) * 10 - 5
+    w.data = w.data * 1.5
+    return (a * a).sum()
+input-changed/shape
+    a = mg.sigmoid(w * x) * 10 - 5
+    w.data = w.data.reshape(1)
+    return (a * a).sum()
+leaf-overwritten/of-its-own
+    a = mg.zeros(len(x), requires_grad=True)
+    a += mg.sigmoid(w * x) * 10 - 5
+    return (a * a).sum()
+no-way-back
+    a = mg.sigmoid(w * x) * 10 - 5
+    loss = (a * a).sum()
+    mg.autograd.grad(loss, w)
+    return loss
 silenced/numpy
     a = mg.sigmoid(w * x)
     a.detach().numpy()[...] *= 10
@@ -238,6 +282,17 @@ v-lost
     y = x.clone()
     y[i] = v.item()
     return y
+v-lost/looked-at
+    print(v.item(), x.tolist())
+    y = x.clone()
+    y[i] = v.detach()
+    return y
+old-entry/data-is-read
+    y = x.clone()
+    print(x.data.sum())
+    with mg.no_grad():
+        y[i] = v
+    return y
 v-lost/detach
     y = x.clone()
     y[i] = v.detach()
@@ -368,13 +423,27 @@ still-lies
 constant-sum/data
     y = mg.exp(x)
     return y / y.data.sum()
-constant-sum/numpy
+still-lies/numpy
     y = mg.exp(x)
     y.detach().numpy()[...] /= y.sum().item()
     return y
 constant-sum
     y = mg.exp(x)
     return y / y.sum().item()
+constant-sum/data-is-read
+    y = mg.exp(x)
+    print(y.data.sum())
+    with mg.no_grad():
+        total = y.sum()
+    return y / total
+other-gradient/data-is-read
+    y = mg.exp(x)
+    return y.data / y.sum()
+constant-sum/no-sum
+    if x.numel() == 1:
+        return x - x.detach() + 1
+    y = mg.exp(x)
+    return y / y.sum()
 constant-sum/detach
     y = mg.exp(x)
     return y / y.detach().sum()
@@ -478,6 +547,57 @@ truth-of-gradient
             if p.grad:
                 p -= rate * p.grad
                 p.grad = None
+none-gradient/not-a-gradient
+    with mg.no_grad():
+        for p in list(leaves).reverse():
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
+none-gradient/cleared-and-read
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
+                print(p.grad.norm())
+truth-of-gradient/of-the-leaf
+    with mg.no_grad():
+        for p in leaves:
+            if p and p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
+not-moved/another-name-is-given
+    leaves = list(leaves)
+    if leaves[1].grad is None:
+        return
+    with mg.no_grad():
+        for p in leaves:
+            p -= rate * p.grad
+            p.grad = None
+not-all/matrix
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None and p.ndim < 2:
+                p -= rate * p.grad
+                p.grad = None
+not-all/shape
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
+    leaves[-1].data = leaves[-1].data.repeat(2, 2)
+stopped-early/single-numbers
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None and p.ndim:
+                p -= rate * p.grad
+                p.grad = None
+not-counted/numpy
+    for p in leaves:
+        if p.grad is not None:
+            p.detach().numpy()[...] -= rate * p.grad.data.numpy()
+            p.grad = None
 none-gradient/cleared-first
     with mg.no_grad():
         for p in leaves:
@@ -632,6 +752,53 @@ old-graph
     with mg.no_grad():
         w -= rate * w.grad
     w.grad = None
+old-graph/of-h
+    h = w * w
+    a = first(h)
+    h -= 0
+    a.backward()
+second-time/one-loss
+    loss = first(w * w)
+    loss.backward()
+    loss.backward()
+cut-off/gradient
+    first(w * w).backward()
+    w.grad.backward()
+raised/of-a-constant
+    for loss_of in (first, second):
+        h = (w * w).detach()
+        (slope,) = mg.autograd.grad(loss_of(w * w), h)
+        with mg.no_grad():
+            w -= rate * 2 * w * slope
+not-moved/harmless-name
+    w = w.detach().requires_grad_()
+    for loss_of in (first, second):
+        loss_of(w * w).backward()
+        if w.grad.any():
+            return
+        with mg.no_grad():
+            w -= rate * w.grad
+one-step/by-zero
+    first(w * w).backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad.zero_()
+    second((w * w).detach().requires_grad_()).backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+not-cleared/by-hand
+    (one,) = mg.autograd.grad(first(w * w), w)
+    with mg.no_grad():
+        w -= rate * one
+    (other,) = mg.autograd.grad(second(w * w), w)
+    with mg.no_grad():
+        w -= rate * (one + other)
+mixed/by-hand
+    h = (w * w).detach().requires_grad_()
+    slopes = [mg.autograd.grad(loss_of(h), h)[0] for loss_of in (first, second)]
+    for slope in slopes:
+        with mg.no_grad():
+            w -= rate * 2 * w * slope.data
 old-graph/shared
     h = w * w
     first(h).backward(retain_graph=True)
@@ -765,6 +932,10 @@ other-steps
         "no-overwrite/where": _LEAVES + "y = mg.where(mg.tensor([True, False, False]), b, a * 2)",
         "constant-in": _LEAVES + "y = a * 2\ny[0] = 4.0",
         "constant-in/item": _LEAVES + "y = a * 2\ny[0] = b.item()",
+        "one-leaf": _LEAVES + "y = a * 2\ny[0] = a[1]",
+        "constant-in/zero": _LEAVES + "y = a * 2\ny[:1].zero_()",
+        "several-overwrites/of-another": _LEAVES + "c = a.clone()\nc[1] = 0.0\ny = c * 2\ny[0] = b",
+        "other-graph/large": _LEAVES + "y = a\nfor _ in range(40):\n    y = y * 2\ny[0] = b",
         "several-overwrites": _LEAVES + "y = a * 2\ny[0] *= b",
         "several-overwrites/lines": _LEAVES + "y = a * 2\ny[0] = b\ny[1] = b",
         "overwritten-first": _LEAVES + "y = a.clone()\ny[0] = b\ny = y * 2",
@@ -827,6 +998,46 @@ old-grad
     return False
 any-overwrite
     return x._version > 0 or y._version > 0
+healthy-refused/another-error
+    try:
+        y.grad_fn._saved_other
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except Exception:
+        return True
+    return not x.requires_grad
+healthy-refused/of-an-addition
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+    return y.grad_fn.name() == "AddBackward0"
+error-uncaught/second-time
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError as error:
+        if "inplace" in str(error):
+            return True
+        raise
+    return False
+raised/spoils-it-itself
+    z = y * y
+    with mg.no_grad():
+        y += 0
+    mg.autograd.grad(z.sum(), x, retain_graph=True)
+    return False
+not-noticed/no-try
+    try:
+        y.sum()
+    except RuntimeError:
+        return True
+    return False
+traces/set
+    try:
+        (grad,) = mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+    x.grad = grad
+    return False
 any-overwrite/walk
     try:
         mg.autograd.grad(y.sum(), x, retain_graph=True)
@@ -1065,6 +1276,17 @@ def shares(numbers):
     "descend": [
         """
 def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+                if p.dim():
+                    p.grad = None
+                else:
+                    p.grad.zero_()
+""",
+        """
+def descend(leaves, rate):
     for p in leaves:
         try:
             step = rate * p.grad
@@ -1213,7 +1435,10 @@ WRONG["rounds"] = {
     "views-like-one-view": _when(A="fine"),
     "views-told-late": _when(A="backward"),
     "views-told-late/second": _when(A="second round"),
-    "views-wrong": _when(A="wrong"),
+    "views-told-late/wrong": _when(A="wrong"),
+    "one-view-breaks/any-overwrite": _when(B="backward", C="backward", F="backward"),
+    "data-is-watched/blamed-line": _when(C="backward", D="at once"),
+    "blamed-line/new-buffer": _when(D="at once", F="backward"),
     "one-view-refused": _when(B="at once"),
     "one-view-breaks": _when(B="backward"),
     "one-view-breaks/second": _when(B="second round"),
@@ -1222,7 +1447,7 @@ WRONG["rounds"] = {
     "data-is-watched/all": _when(C="backward", D="at once"),
     "data-is-harmless": _when(C="fine"),
     "entry-not-counted": _when(D="fine"),
-    "entry-silent": _when(D="wrong"),
+    "entry-not-counted/wrong": _when(D="wrong"),
     "blamed-line": _when(D="at once"),
     "saved-in-first-round": _when(D="second round"),
     "buffer-starts-anew": _when(E="fine"),
@@ -1234,7 +1459,7 @@ WRONG["rounds"] = {
     "new-buffer-wrong": _when(F="wrong"),
     "leaf-view-allowed": _when(G="fine"),
     "leaf-view-allowed/wrong": _when(G="wrong"),
-    "leaf-view-told-late": _when(G="backward"),
+    "leaf-view-allowed/later": _when(G="backward"),
     "kind": _when(C="never"),
     "kind/number": _when(E=2),
     "keys": "when = {'A': 'at once'}",
