@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit, tools
+from exercises.checks import graphs, kit, observe, tools
 from exercises.checks.adversaries import hooks, text
 from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets, side_by_side
@@ -417,7 +417,7 @@ def _check_slope(answer, f, x, value, right):
         facts |= {"added": added and any(kit.close(number, grad) for grad in grads), "one": kit.close(number, 1)}
         facts |= {"in_grad": any(kit.close(grad, right) for grad in grads), "is_value": kit.close(number, value)}
     else:
-        facts["read"] = tools.none_read(answer, f, x)
+        facts["read"] = observe.none_read(answer, f, x)
     facts |= {"came": came, "zero": not right, "returns": not kit.returns_nothing(answer)}
     facts |= {"asked_since": any(t.requires_grad for t in tensors)}
     raise tools.told(_SLOPE, facts, expected, got)
@@ -518,7 +518,7 @@ def _check_squared_errors(answer, start, data):
     w = tools.leaf(start)
     given = call(answer, w, list(data))
     right = sum((start * value - 1) ** 2 for value in data)
-    belief = lambda: "M27" * tools.takes_numbers(answer, tools.leaf(start), list(data))  # noqa: E731
+    belief = lambda: "M27" * observe.takes_numbers(answer, tools.leaf(start), list(data))  # noqa: E731
     if w.grad is not None:
         raise tools.filled("the sum, before any backward()", f"{show(given)}, and `w.grad` is filled already")
     if type(given) in (int, float) or isinstance(given, np.generic):

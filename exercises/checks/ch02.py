@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import adversaries, graphs, kit, tools
+from exercises.checks import adversaries, graphs, kit, observe, tools
 from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
 
@@ -272,7 +272,7 @@ def _wrong_rule(answer: Callable, said: dict[str, bool], truth: dict[str, bool])
     call(answer, _STATES[first]())  # once more, so that the card shows this tensor
     expected, came = f"{truth[first]} for {first}", f"{said[first]}"
     for rule in _RULES:
-        knows_better = rule.belief and tools.mentions(answer, rule.message)
+        knows_better = rule.belief and observe.mentions(answer, rule.message)
         if not knows_better and all(rule.when(make()) == said[name] for name, make in _STATES.items()):
             return rule.wrong(expected, came)
     return Wrong("other-rule", expected, came, look="what decides the answer for this `t`")
@@ -331,7 +331,7 @@ def _check_kept(answer, start, f, slope):
     tools.refuse_other_values(h, 2 * start, "the value of `2 * w`", "each line that makes or changes `h`")
     if h.grad is None:
         facts = {"walked": w.grad is not None, "passed": any(t is h for t in passed), "retained": h.retains_grad}
-        facts |= {"asks": tools.mentions(answer, "^retain_grad$"), "sets_flag": tools.sets_flag(answer)}
+        facts |= {"asks": observe.mentions(answer, "^retain_grad$"), "sets_flag": observe.sets_flag(answer)}
         raise tools.told(_NOTHING_KEPT, facts, "`h.grad` filled", "`h.grad` is None")
     if not graphs.reaches(h, w):
         why = "No way leads from `h` to `w`: none was recorded, or it was cut off since."
@@ -607,7 +607,7 @@ def _no_leaf(answer: Any, w: mg.Tensor, retained: bool, y: mg.Tensor, expected: 
     if retained:
         why = "`retain_grad()` lets a result keep its gradient. It stays a result, and the way back stays, too."
         return Wrong("retained", expected, show(y), why=why, look="`is_leaf` of your result")
-    if tools.sets_flag(answer) and not tools.mentions(answer, "^detach|^data$|tensor|numpy|list|_mode|no_grad"):
+    if observe.sets_flag(answer) and not observe.mentions(answer, "^detach|^data$|tensor|numpy|list|_mode|no_grad"):
         why = "Setting the flag makes no leaf of a result. It is tracked anyway."
         return Wrong("flag-on-a-result", expected, show(y), belief="M01", why=why, look="`is_leaf` of your result")
     why = "The history came along: your result leads back to what `t` was computed from."
@@ -694,7 +694,7 @@ def _wrong_step(answer, given, w, start, step, slope, expected, written):
     came = tools.array(w)
     got = f"`w` is {tools.text(came)}"
     if tools.same(came, start):
-        belief = "M06" if kit.rebinds(answer, 0) and tools.only_names(answer) else ""
+        belief = "M06" if kit.rebinds(answer, 0) and observe.only_names(answer) else ""
         if type(given) is mg.Tensor and tools.same(tools.array(given), start - step):
             why = "The number is right in a new tensor, which you return. The caller's `w` is where it was."
             return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
@@ -923,7 +923,7 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
     facts |= {"steps": course.steps, "calls": course.calls, "counted": course.calls == course.steps}
     facts |= {"unrecorded": course.unrecorded, "walked": walked, "filled": all(filled), "moved": not any(stay)}
     facts |= {"replaced": replaced, "others": replaced or rebinds, "written": all(p._version for p in course.params)}
-    by_name = kit.rebinds(answer) and not kit.rebinds(answer, 0) and tools.only_names(answer)  # not `params = ...`
+    by_name = kit.rebinds(answer) and not kit.rebinds(answer, 0) and observe.only_names(answer)  # not `params = ...`
     left = all(filled) and not kit.clears(answer)
     return tools.told(_TRAIN, facts, expected, got, new_tensors=by_name, never_cleared=left)
 

@@ -205,7 +205,7 @@ def _walked(answer, start, graph):
         looks += event == "call" and frame.f_code.co_name == "next_functions"
         if looks > _TURNS:
             expected, got = f"a few looks at each node, for {graph}", f"more than {_TURNS:,} looks, and not done yet"
-            nodes, ways = len(graphs.nodes_behind(root)), tools.ways(root)
+            nodes, ways = len(graphs.nodes_behind(root)), graphs.ways(root)
             why = f"Nodes are looked at again and again. There are {nodes}, and {ways:,} ways through them to a leaf."
             look = "where your function remembers which nodes it has seen, and when its loop ends"
             raise Wrong("every-way", expected, got, why=why, look=look)
@@ -394,7 +394,7 @@ def _check_ways(y, x, number):
     # It leaves `y` as it is, to be drawn.
     walked = tools.walk(lambda: mg.autograd.grad(y, x, retain_graph=True)) if found and not new_leaf else ()
     came = walked[0].item() if walked else None
-    first, second, ways = 4 * number, 4 * (number + 1), tools.ways(y.grad_fn) if walked else 0
+    first, second, ways = 4 * number, 4 * (number + 1), graphs.ways(y.grad_fn) if walked else 0
     brings = {"second": second, "both": first + second, "first": first}
     known = [name for name, slope in brings.items() if came is not None and kit.close(came, slope)]
     if known[:1] == ["second"] and ways == 1:

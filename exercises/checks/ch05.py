@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import adversaries, graphs, kit, tools
+from exercises.checks import adversaries, graphs, kit, observe, tools
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 
@@ -240,7 +240,7 @@ def _trunk_and_heads(p, a, b):
             inner.register_hook(turns.append)
         return mg.sin(inner)
 
-    return tools.watched(trunk), lambda h: mg.tanh((a * h).sum()), lambda h: mg.tanh((b * h * h).sum()), turns
+    return observe.watched(trunk), lambda h: mg.tanh((a * h).sum()), lambda h: mg.tanh((b * h * h).sum()), turns
 
 
 def _check_shared(answer, x, in_a):
@@ -255,7 +255,7 @@ def _check_shared(answer, x, in_a):
     leaves[first].grad = mg.ones_like(leaves[first])
     right = tools.text(1 + tools.array(ways[0][0] + ways[1][0]))
     expected = f"{right} in the `.grad` of {first}: 1 was there, and both losses add to it"
-    tools.called_noting(trunk.walks, answer, (trunk, head_a, head_b, x), expected, *_SHARED_ERRORS)
+    observe.called_noting(trunk.walks, answer, (trunk, head_a, head_b, x), expected, *_SHARED_ERRORS)
     for (name, leaf), *both in zip(leaves.items(), *ways, strict=True):
         from_a, from_b = map(tools.array, both)
         added = None if leaf.grad is None else tools.array(leaf.grad) - (name == first)
@@ -381,8 +381,8 @@ freed-too-early: through the graph a second time
 def _check_curvature(answer, f, number, first, second):
     x = tools.leaf(number)
     expected = f"the second derivative at {x.item():g}, {second:.7g}"
-    watched = tools.watched(f)
-    y = tools.called_noting(watched.walks, answer, (watched, x), expected, *_CURVATURE_ERRORS)
+    watched = observe.watched(f)
+    y = observe.called_noting(watched.walks, answer, (watched, x), expected, *_CURVATURE_ERRORS)
     if y is None:
         raise Wrong("none", expected, "None", look="whether a `return` is missing, or a `grad` may return None")
     y = tools.result(y)
@@ -562,12 +562,12 @@ recorded-update: a leaf Variable that requires grad is being used in an in-place
 
 
 def _check_stale(answer, model, slope, start, target, rounds):
-    w, watched = tools.leaf(start), tools.watched(model)
+    w, watched = tools.leaf(start), observe.watched(model)
     start, watched.came, watched.rebinds = w.item(), [], kit.rebinds(answer, 1)
     w.register_hook(lambda grad: watched.came.append(grad.item()))
     path = lambda **how: _path(model, slope, start, target, **{"rounds": rounds, **how})  # noqa: E731
     expected = f"`w` at {path():.7g} after {rounds} rounds, from {start:g}"
-    tools.called_noting(watched.walks, answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
+    observe.called_noting(watched.walks, answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
     if not kit.close(w.item(), path()):
         raise _wrong_stale(answer, w, start, rounds, path, expected, watched)
     tools.refuse_retained(watched.walks, "`w` is right.")
@@ -664,7 +664,7 @@ def _check_memory(answer, start, inputs):
     states = list(accumulate(inputs, lambda state, number: start * state + number, initial=1.0))
     right = sum(2 * new * old for old, new in pairwise(states))
     expected = f"{right:.7g} in `w.grad`: from each round 2 · its state · the state before it"
-    state = tools.result(tools.called_noting(walks, answer, (w, list(inputs)), expected, *_MEMORY_ERRORS))
+    state = tools.result(observe.called_noting(walks, answer, (w, list(inputs)), expected, *_MEMORY_ERRORS))
     if not tools.same(tools.array(state).ravel(), states[-1:]):
         why = "That is not the last state. A cut leaves all values as they are."
         look, got = "what goes from round to round, and what you return", tools.text(tools.array(state))
@@ -833,7 +833,7 @@ _SAVING: tuple = (
 
 
 def _check_saved(answer, f, values, numbers, tensors, before):
-    x, watched = tools.leaf(values), tools.watched(f)
+    x, watched = tools.leaf(values), observe.watched(f)
     expected = f"{numbers}, for an `x` with {x.numel()} entries"
     came = kit.a_number(tools.called(answer, (watched, x), expected), "the result")
     if not watched.results:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit, tools
+from exercises.checks import graphs, kit, observe, tools
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 
@@ -83,11 +83,11 @@ def _refuse_gradient(answer: Any, inputs: tuple, leaf: Any, what: str, right: An
     if _same(leaf.grad, right):
         return
     expected, got = f"{what}, is {tools.text(right)}", f"it is {_text(leaf.grad)}"
-    new, way = tools.anew(inputs), tools.uncounted(answer, *tools.anew(inputs))
+    new, way = observe.anew(inputs), observe.uncounted(answer, *observe.anew(inputs))
     facts = {"lost": leaf.grad is None and leaf is not inputs[0], "bypassed": bool(way)}
     facts["known"] = known is not None and _same(leaf.grad, known)
     facts["nan"] = leaf.grad is not None and np.isnan(tools.array(leaf.grad)).any()
-    calls = tools.calls_of(answer, new, new[-1])
+    calls = observe.calls_of(answer, new, new[-1])
     signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), way == "data")
     signs["v_lost"] = bool(calls & {"item", "tolist", "numpy", "__float__"}) and "detach" not in calls
     raise tools.told((*_NAN, *patterns), facts, expected, got, **signs)
@@ -577,7 +577,7 @@ def _check_moved(answer, p, before, step, rate):
     got = f"the leaf holds {_text(p)}"
     if _same(p, before):
         one = _with_gradient()
-        is_new = kit.rebinds(answer) and "minus" in tools.calls_of(answer, ([one], 0.25), one)
+        is_new = kit.rebinds(answer) and "minus" in observe.calls_of(answer, ([one], 0.25), one)
         why = "The leaf holds its old numbers."
         why += " `p - ...` makes a new tensor, and `=` gives that a name or a place." if is_new else ""
         look = "whether the line of the step runs, and whether it overwrites the leaf itself"
@@ -597,7 +597,7 @@ def _check_counted(answer, waiting):
                 continue
             raise Wrong("no-way-back", expected, kit.sandbox.describe_error(error), look="what you do to `p`") from None
         got = "its backward() ran, with the new numbers: a wrong gradient without an error"
-        belief = "M18" if tools.uncounted(answer, [_with_gradient()], 0.25) == "data" else ""
+        belief = "M18" if observe.uncounted(answer, [_with_gradient()], 0.25) == "data" else ""
         why, look = "A leaf has moved, and nobody counted it.", "how the new numbers get into `p`: are they counted?"
         raise Wrong("not-counted", expected, got, belief=belief, why=why, look=look)
 
@@ -714,9 +714,9 @@ def _check_alternate(answer, value, rate, losses):
         expected = f"w goes from {value.tolist()} to {tools.text(once)} and then to {tools.text(right)}"
         expected += ", where both losses are one function" if f is g else ""
         one = tools.leaf(value)
-        is_new = kit.rebinds(answer, 0) and "minus" in tools.calls_of(answer, (one, f, g, rate), one)
+        is_new = kit.rebinds(answer, 0) and "minus" in observe.calls_of(answer, (one, f, g, rate), one)
         signs = {"not_moved": is_new, "not_cleared": kit.uses(answer, "backward")}
-        signs["mixed"] = tools.uncounted(answer, tools.leaf(value), f, g, rate) == "data"
+        signs["mixed"] = observe.uncounted(answer, tools.leaf(value), f, g, rate) == "data"
         raise tools.told(_OTHER_STEPS, facts, expected, f"`w` is {tools.text(came)}", **signs)
     _check_left(w, cleared=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import adversaries, functions, graphs, kit, tools
+from exercises.checks import adversaries, functions, graphs, kit, observe, tools
 from exercises.checks.functions import Case, changed_by, elementwise, given, suspects, tensors
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
@@ -384,7 +384,7 @@ def _refuse_loop(apply):
     for number in (2, 40):
         a, b = tools.leaf(np.ones(number)), tools.leaf(np.ones(number))
         total = kit.call(apply, a, b).sum()
-        calls[number] = len(tools.calls_in(lambda total=total, a=a, b=b: mg.autograd.grad(total, (a, b))))
+        calls[number] = len(observe.calls_in(lambda total=total, a=a, b=b: mg.autograd.grad(total, (a, b))))
     if calls[40] > calls[2] + 30:
         why = "The gradients are right. But the longer the rows, the more calls it takes to compute them."
         got = f"{calls[2]} calls for 2 numbers in each row, and {calls[40]} for 40"
@@ -589,8 +589,8 @@ def _check_library_is_called(apply):
     """Who calls the library, and with what; the values say nothing of that."""
     x = tools.leaf([0.5, -1.0])
     made = []
-    forward = tools.calls_in(lambda: made.append(kit.call(apply, x).sum()))
-    backward = tools.calls_in(lambda: mg.autograd.grad(made[0], x))
+    forward = observe.calls_in(lambda: made.append(kit.call(apply, x).sum()))
+    backward = observe.calls_in(lambda: mg.autograd.grad(made[0], x))
     for calls, method, name in ((forward, "forward", "library_value"), (backward, "backward", "library_slope")):
         given = [argument for called, argument in calls if called == name]
         if not given:

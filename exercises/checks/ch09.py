@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import adversaries, functions, graphs, kit, tools
+from exercises.checks import adversaries, functions, graphs, kit, observe, tools
 from exercises.checks.functions import elementwise, tensors
 from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
@@ -642,7 +642,7 @@ def _computed_again(answer: Any, compute: Callable, inputs: tuple, names: tuple[
         if isinstance(node, FunctionNode) and node is not first.grad_fn:
             again += ["apply"] * (node.name() == first.grad_fn.name())
             written.append(node._function.forward)
-    run = {name for name, _ in tools.calls_in(lambda: mg.autograd.grad(second.sum(), inputs))}
+    run = {name for name, _ in observe.calls_in(lambda: mg.autograd.grad(second.sum(), inputs))}
     again += [name for name in names if name in run or any(kit.uses(one, name) for one in written)]
     return next(iter(again), "")
 

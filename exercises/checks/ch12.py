@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import cards, functions, graphs, kit, tools
+from exercises.checks import cards, functions, graphs, kit, observe, tools
 from exercises.checks.adversaries import text, trial
 from exercises.checks.functions import elementwise
 from exercises.checks.kit import Wrong, call, show
@@ -83,7 +83,7 @@ def _no_tangent(function: Callable, inputs: tuple, expected: str, got: str) -> W
     """The diagnosis for None where a tangent belongs: `unpack_dual` stands nowhere, inside of a level, or too late."""
     inside, where = False, "nowhere"
     with contextlib.suppress(Exception):
-        for name, _ in tools.calls_in(lambda: function(*inputs)):
+        for name, _ in observe.calls_in(lambda: function(*inputs)):
             inside = name == "enter_dual_level" or (inside and name != "exit_dual_level")
             where = ("inside" if inside else "late") if name == "unpack_dual" else where
     if where == "nowhere" or kit.returns_nothing(inspect.unwrap(function)):
@@ -307,7 +307,7 @@ def divide(answer):
         given = tools.called(answer, (p, q), expected, *_BY_ZERO)
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise Wrong("type", f"a pair, such as {expected}", show(given), look="what you return: two numbers")
-        used = [first for _, first in tools.calls_in(lambda p=p, q=q: answer(p, q))]
+        used = [first for _, first in observe.calls_in(lambda p=p, q=q: answer(p, q))]
         if any(isinstance(one, mg.Tensor) for one in (*given, *used)):
             look = "what you compute with, and return: the two numbers of a pair as they are"
             raise Wrong("tensors", "plain numbers alone", "tensors on the way, or in the end", look=look)
@@ -664,7 +664,7 @@ def _refuse_more_walks(answer: Callable, inputs: tuple) -> None:
     """Two walks are enough, whatever the length of the result, and wherever a third one leads."""
     calls: list = []
     with contextlib.suppress(Exception):
-        calls = [] if trial.circumstances else tools.calls_in(lambda: answer(*inputs))
+        calls = [] if trial.circumstances else observe.calls_in(lambda: answer(*inputs))
     walks = sum(name == "start" and type(first) is GraphTask for name, first in calls)
     if walks > 2:
         why = "The product is right. But it takes more than two walks: two are enough for all rows of J."

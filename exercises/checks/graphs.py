@@ -67,3 +67,16 @@ def nodes_behind(*roots: Any) -> list[Any]:
             seen[id(node)] = node
             waiting += [following for following, _ in node.next_functions]
     return list(seen.values())
+
+
+def ways(root: Any) -> int:
+    """How many ways lead from a node to the ends of leaves."""
+    known: dict[Any, int] = {}
+
+    def from_here(node: Any) -> int:
+        if node not in known:
+            behind = [following for following, _ in node.next_functions if following is not None]
+            known[node] = 1 if hasattr(node, "variable") else sum(map(from_here, behind))
+        return known[node]
+
+    return from_here(root)

@@ -511,7 +511,7 @@ def a_function(answer: Any, look: str = "the `def` line of the cell above") -> C
 def a_tensor(answer: Any, what: str = "your answer", look: str = "") -> mg.Tensor:
     """The answer, which must be a minigrad tensor without NaN."""
     if answer is None:
-        raise Wrong("none", f"{what} is a tensor", "None", look="whether a `return` is missing")
+        raise Wrong("none", f"{what} is a tensor", "None", look="what each `return` gives, if there is one")
     if type(answer) is not mg.Tensor:
         many = type(answer) in (list, tuple) and any(type(item) is mg.Tensor for item in answer)
         verb = "return" if what == "the result" else "make"
@@ -530,7 +530,7 @@ _REAL = numbers.Real, Decimal  # which is no Real, for it cannot be added to a f
 def a_number(answer: Any, what: str = "your answer") -> float:
     """The answer as a float: a real number (Fraction, Decimal, NumPy's too), an array or a tensor with one element."""
     if answer is None:
-        raise Wrong("none", f"{what} is a number", "None", look="whether a `return` is missing")
+        raise Wrong("none", f"{what} is a number", "None", look="what each `return` gives, if there is one")
     if type(answer) is mg.Tensor and answer.numel() == 1:
         answer = answer.detach().item()
     if type(answer) is np.ndarray and answer.ndim == 0 and answer.dtype.kind in "iuf":

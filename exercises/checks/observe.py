@@ -1,0 +1,213 @@
+"""What a learner's function does, seen while it runs or read in its code: no diagnosis says more than was seen."""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import io
+import re
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import kit, tools
+from exercises.checks.adversaries import parts
+from minigrad.autograd import engine
+
+_TENSOR: Any = mg.Tensor
+_DATA: Any = vars(mg.Tensor)["data"]
+
+
+def calls_in(function: Callable) -> list[tuple[str, Any]]:
+    """The calls that a function makes, as (name, first argument); of what is written in C no argument."""
+    found: list[tuple[str, Any]] = []
+
+    def watch(frame, event, called):
+        if event == "call":
+            code = frame.f_code
+            found.append((code.co_name, frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None))
+        elif event == "c_call":
+            found.append((getattr(called, "__name__", ""), None))
+
+    sys.setprofile(watch)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def _run_quietly(function: Callable, *inputs: Any) -> Any:
+    """What a function returns, or None where it raises; what it prints is not shown a second time."""
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+        return function(*inputs)
+
+
+_GRAD: Any = vars(mg.Tensor)["grad"]
+
+
+def none_read(function: Callable, *inputs: Any) -> str:
+    """Whose `.grad` was None, of a "leaf" or a "result", when a function read one for the last time; or ""."""
+    found = [""]
+
+    def read(tensor: mg.Tensor) -> Any:
+        grad = _GRAD.fget(tensor)
+        if kit.sandbox.is_learners(sys._getframe(1).f_code.co_filename):
+            found.append("" if grad is not None else "leaf" if tensor.is_leaf else "result")
+        return grad
+
+    _TENSOR.grad = property(read, _GRAD.fset, _GRAD.fdel)
+    try:
+        _run_quietly(function, *inputs)
+    finally:
+        _TENSOR.grad = _GRAD
+    return found[-1]
+
+
+def takes_numbers(function: Callable, *inputs: Any) -> bool:
+    """Whether what a function returns changes with the numbers that it takes out of tracked tensors: `x.item()`."""
+    own: dict[str, Callable] = {name: getattr(mg.Tensor, name) for name in ("item", "tolist", "__float__")}
+
+    def returned(factor: float) -> float:
+        def nudged(take: Callable) -> Callable:
+            def taken(tensor: mg.Tensor) -> Any:
+                ours = tensor.requires_grad and kit.sandbox.is_learners(sys._getframe(1).f_code.co_filename)
+                return (np.asarray(take(tensor)) * factor).tolist() if ours else take(tensor)
+
+            return taken
+
+        for name, take in own.items():
+            setattr(_TENSOR, name, nudged(take))
+        try:
+            result = _run_quietly(function, *inputs)
+            return float(own["item"](result) if isinstance(result, mg.Tensor) else result)
+        finally:
+            for name in own:
+                delattr(_TENSOR, name)
+
+    with contextlib.suppress(Exception):
+        return not kit.close(returned(1.0), returned(1.25))
+    return False
+
+
+_ENGINE: Any = engine
+
+
+def called_noting(walks: list[tuple[bool, bool]], *call: Any) -> Any:
+    """`tools.called`, which notes of each walk whether it retains the graph, and whether it is recorded."""
+    own = _ENGINE.walk
+
+    def walk(seeds, retain_graph, create_graph, *more, **options):
+        walks.append((bool(retain_graph), bool(create_graph)))
+        return own(seeds, retain_graph, create_graph, *more, **options)
+
+    _ENGINE.walk = walk
+    try:
+        return tools.called(*call)
+    finally:
+        _ENGINE.walk = own
+
+
+def watched(function):
+    """The function, which notes what it is `given`, its `results`, and which of them were `tracked`, one by one.
+
+    `walks` is for `called_noting`.
+    """
+
+    def noting(value):
+        result = function(value)
+        noting.given.append(value)
+        noting.results.append(result)
+        noting.tracked.append(getattr(result, "requires_grad", False))
+        return result
+
+    noting.given, noting.results, noting.tracked, noting.walks = [], [], [], []
+    return noting
+
+
+def mentions(function: Any, pattern: str) -> bool:
+    """Whether the code of a function, or of one that it uses, has a name or a word in quotes that fits this pattern."""
+    names: dict[str, Any] = getattr(function, "__globals__", {})
+    waiting, seen = [function], set()
+    while waiting:
+        one = waiting.pop()
+        waiting += parts(one) if isinstance(one, types.FunctionType) else ()
+        code = getattr(one, "__code__", one)
+        if not isinstance(code, types.CodeType) or code in seen or not kit.sandbox.is_learners(code.co_filename):
+            continue
+        seen.add(code)
+        texts = [text for text in code.co_consts if isinstance(text, str) and text.isidentifier()]
+        if any(re.search(pattern, word) for word in (*code.co_names, *texts)):
+            return True
+        waiting += [*code.co_consts, *map(names.get, code.co_names)]
+    return False
+
+
+def _steps(function: Any) -> list[dis.Instruction]:
+    return list(dis.get_instructions(function)) if isinstance(function, types.FunctionType) else []
+
+
+def sets_flag(function: Any) -> bool:
+    """Whether a function sets a `requires_grad`, or calls `requires_grad_()`."""
+    sets = any(step.opname == "STORE_ATTR" and step.argval == "requires_grad" for step in _steps(function))
+    return sets or mentions(function, "^requires_grad_$")
+
+
+def only_names(function: Any) -> bool:
+    """Whether a function adds or subtracts, and writes into nothing: what it computes can only get a name."""
+    computes = any(step.opname == "BINARY_OP" and step.argrepr in ("+", "-") for step in _steps(function))
+    computes = computes or mentions(function, "^(add|sub)$")
+    in_place = any(step.opname == "BINARY_OP" and step.argrepr.endswith("=") for step in _steps(function))
+    sets = any((step.opname, step.argval) == ("STORE_ATTR", "data") for step in _steps(function))
+    return computes and not (in_place or sets or mentions(function, "(?<!requires_grad)(?<!detach)(?<!zero)_$"))
+
+
+def anew(inputs: tuple) -> tuple:
+    """The same inputs, with a new leaf for each tensor."""
+    copied = lambda one: mg.tensor(one.detach().numpy()).requires_grad_(one.requires_grad)  # noqa: E731
+    return tuple(copied(one) if isinstance(one, mg.Tensor) else one for one in inputs)
+
+
+def calls_of(function: Callable, inputs: tuple, tensor: mg.Tensor) -> set[str]:
+    """The methods that a call of a function calls of this one among its inputs, or of others on its memory."""
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+        calls = [pair for pair in calls_in(lambda: function(*inputs)) if isinstance(pair[1], mg.Tensor)]
+        return {name for name, one in calls if np.shares_memory(one._array, tensor._array)}
+    return set()
+
+
+def uncounted(function: Callable, *inputs: Any) -> str:
+    """By what way a call overwrites a tracked tensor uncounted: "data", "numpy", or "" for none.
+
+    What was taken by `.data` counts for itself. What else has other numbers, and the old version, is NumPy's doing.
+    """
+    taken: list[tuple] = []
+
+    def noting(way: str, take: Callable) -> Callable:
+        def noted(tensor: mg.Tensor, *rest: Any, **options: Any) -> Any:
+            before = (tensor, tensor._array.copy(), tensor._version) if tensor.requires_grad else None
+            alias = take(tensor, *rest, **options)
+            taken.extend([(way, alias, *before)] if before else [])
+            return alias
+
+        return noted
+
+    own = {name: vars(mg.Tensor).get(name) for name in ("data", "detach", "numpy")}
+    _TENSOR.detach, _TENSOR.numpy = (noting("", getattr(mg.Tensor, name)) for name in ("detach", "numpy"))
+    _TENSOR.data = property(noting("data", _DATA.fget), noting("data", _DATA.fset))
+    try:
+        with contextlib.redirect_stdout(None):
+            function(*inputs)
+        others = [one for one in taken if not np.array_equal(one[2]._array, one[3])]
+        if any(way and (alias is None or alias._version) for way, alias, *_ in others):
+            return "data"
+        return "numpy" if any(tensor._version == version for *_, tensor, _, version in others) else ""
+    except Exception:
+        return ""
+    finally:
+        for name, one in own.items():
+            setattr(mg.Tensor, name, one) if one is not None else delattr(mg.Tensor, name)
