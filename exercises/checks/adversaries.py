@@ -13,6 +13,8 @@ alone, to tell which it is:
     modes       the first call is made once more where modes are not the usual ones: they are the same afterwards
     errors      the first call is made with functions that raise: their error comes out
     untracked   the first call is made with untracked copies: they are untracked afterwards
+    large       the first call is made with larger numbers: what is given is left as it is for these, too
+    views       the first call is made with functions that return views: they are as good as other results
     own leaf    the first call is made with functions that use a tracked leaf of their own: it keeps its `.grad`
     kept        what the first call is given comes once more with one other part: the same function with another tensor,
                 or with other numbers in the same one, and another function. What comes is what comes for new ones
@@ -466,6 +468,13 @@ class Trial(threading.local):
             self.found, found.given = found, self.given()
         return result
 
+    def changed_by(self, names: list[str], inputs: tuple, call: Callable[[], Any]) -> Found | None:
+        """The first change that a call makes to what it is given, whether it raises or not."""
+        states = _states(list(zip(names, inputs, strict=False)))
+        with contextlib.suppress(Exception):
+            call()
+        return self._first_change(states, None)
+
     def note_rounded(self, came: np.ndarray, wanted: np.ndarray) -> None:
         """Note numbers that a check takes for right, and that have fewer digits than float64 has."""
         if not self.running or self.found or "digits" in self.off:
@@ -550,6 +559,10 @@ _NEXT_CALL = (
     "Your function is called once more before its result is used. That changes the numbers of the first result, or the "
     "gradients that come back from it.",
     "what the next call sets anew, and a result or a hook still uses: a global name, a tensor that is made once",
+)
+_VIEWS = (
+    "A function may return a view, as `reshape` and an index do. Some operations refuse one.",
+    "each operation that ends in `_`, on what it returns",
 )
 _SWALLOWED = (
     "Whoever called your function does not hear of the error.",
@@ -705,20 +718,63 @@ def _untracked(value: Any) -> Any:
     return value.detach().clone() if isinstance(value, mg.Tensor) else value
 
 
+def _large(value: Any) -> Any:
+    """A copy of a tensor with numbers a thousand times as large; anything else as it is."""
+    if not isinstance(value, mg.Tensor) or not value.is_floating_point():
+        return value
+    made = _copied(value, 1e3)
+    made.grad = None if value.grad is None else _copied(value.grad, 1e3)
+    return made
+
+
 def _call_untracked(function: Callable, inputs: tuple) -> None:
     """Call a function with untracked copies: they are untracked afterwards, and have their numbers."""
-    copies = tuple(map(_untracked, inputs))
-    named = enumerate(zip(_names(function, len(inputs)), copies, strict=True))
+    _refuse_changed_copies(function, tuple(map(_untracked, inputs)), ("flag", "values"), "an untracked tensor for {}")
+
+
+def _call_with_large(function: Callable, inputs: tuple) -> None:
+    """Call a function with larger numbers: what it is given is left as it is for these, too."""
+    if any(map(_is_function, inputs)):  # it may go on until they are small
+        raise Called
+    _refuse_changed_copies(function, tuple(map(_large, inputs)), (), "a thousand times as much for {}", tuple(_WHY))
+
+
+def _refuse_changed_copies(function: Callable, copies: tuple, looked_at: tuple, said: str, also: tuple = ()) -> None:
+    """Call a function with copies, and look at these changes of them; `also` counts where it raises nothing."""
+    named = enumerate(zip(_names(function, len(copies)), copies, strict=True))
     depths = [0 if callable(one) else 1 for one in copies]  # what a function holds is no copy
     states = [State(name, i, one) for i, (given, all) in named for name, one in _within(all, given, depths[i])]
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception), np.errstate(all="ignore"):
         function(*copies)
+        looked_at += also
     for state in states:
         for what, expected, got in state.changed():
-            if what in ("flag", "values") and trial._asked(what, state):
+            if what in looked_at and trial._asked(what, state):
                 trial.found = _of_change(what, expected, got)
-                trial.found.given = f"an untracked tensor for {state.name}"
+                trial.found.given = said.format(state.name)
                 raise Called
+    raise Called
+
+
+def _call_with_views(function: Callable, inputs: tuple) -> None:
+    """Call a function with functions that return views: it raises nothing that it does not raise for others."""
+    if "again" in trial.off or not any(map(_is_function, inputs)):
+        raise Called
+
+    def viewing(given: Callable) -> Callable:
+        def called(*arguments, **options):
+            made = given(*arguments, **options)
+            return made[...] if isinstance(made, mg.Tensor) else made
+
+        return called
+
+    with contextlib.suppress(Exception):
+        function(*inputs)
+        try:
+            function(*(viewing(one) if _is_function(one) else one for one in inputs))
+        except Exception as error:
+            trial.found = Found("views", "a result, as where it is no view", describe_error(error), *_VIEWS)
+            trial.found.given = "a function that returns a view"
     raise Called
 
 
@@ -858,6 +914,8 @@ _ALONE = {
     "modes": _call_in_other_modes,
     "errors": _call_with_errors,
     "untracked": _call_untracked,
+    "large": _call_with_large,
+    "views": _call_with_views,
     "own leaf": _call_with_own_leaves,
     "kept": _call_with_others,
     "next call": _call_twice_before_backward,

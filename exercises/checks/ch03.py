@@ -312,6 +312,8 @@ def _shrunk():
 )
 def which_input(answer):
     number = kit.a_number(answer, "`start`")
+    if getattr(answer, "shape", ()) != ():
+        raise Wrong("other-shape", "a number", show(answer), look="the shape of `x` in the picture")
     if number > 1000:
         raise Wrong("far-off", "a number like those in the code", show(answer), look="how many boxes the picture has")
     x = mg.tensor(number, requires_grad=True)
@@ -583,6 +585,10 @@ def _check_mean_loss(answer, start, batches, noise=0.0):
 
 def _refuse_history(answer, given, model):
     nodes = graphs.nodes(given) if type(given) is mg.Tensor else []
+    if len(nodes) > len(model.rounds) > 100:
+        got, look = f"a result with {len(nodes)} nodes behind it", "the flag of what is added up, in each round"
+        why = f"After {len(model.rounds)} rounds there are that many. With each round more memory is taken."
+        raise Wrong("graph-grows", "a number, or a tensor without history", got, why=why, look=look)
     kept = len({id(getattr(node, "_node", node)) for node in nodes} & {id(graph()) for graph in model.rounds})
     if kept:
         # Each loss has one addition itself.

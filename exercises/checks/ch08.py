@@ -503,24 +503,25 @@ def _bell(x: mg.Tensor) -> mg.Tensor:
 
 def _check_overwritten(apply, reference, what):
     """The gradient after the result, or else the input, is overwritten in place: it must be right, or refused."""
-    leaf, factors = tools.leaf([0.5, -1.5, 2.0]), tools.constant([1.0, 2.0, 3.0])
-    right = mg.autograd.grad(reference(leaf), leaf, factors)[0]
-    x = leaf * 1
-    y = kit.call(apply, x)
-    total = (y * factors).sum()
-    with mg.no_grad():
-        (y if what == "result" else x).mul_(3)
-    try:
-        came = mg.autograd.grad(total, leaf, allow_unused=True)[0]
-    except Exception:  # whoever refuses: autograd, or a line of backward
-        return
-    if came is None or not kit.same_values(came, right.numpy()):
-        why = f"The {what} was overwritten in place, and no error came out of backward. What comes from "
-        why += "`ctx.saved_tensors` is watched: it raises then."
-        expected = f"after an overwrite of the {what}: the right gradient, or an error"
-        look = f"how the {what} gets from forward to backward, and each `except`"
-        got = "no gradient" if came is None else f"the wrong gradient {show(came)}"
-        raise Wrong(f"unwatched-{what}", expected, got, why=why, look=look)
+    for order, other in ("their last two swapped", [0, 2, 1]), ("all of them tripled", None):
+        leaf, factors = tools.leaf([0.5, -1.5, 2.0]), tools.constant([1.0, 2.0, 3.0])
+        right = mg.autograd.grad(reference(leaf), leaf, factors)[0]
+        x = leaf * 1
+        y = kit.call(apply, x)
+        total, target = (y * factors).sum(), y if what == "result" else x
+        with mg.no_grad():
+            target.copy_(target[other] if other else target * 3)
+        try:
+            came = mg.autograd.grad(total, leaf, allow_unused=True)[0]
+        except Exception:  # whoever refuses: autograd, or a line of backward
+            continue
+        if came is None or not kit.same_values(came, right.numpy()):
+            why = f"The numbers of the {what} were overwritten in place, {order}, and no error came out of backward. "
+            why += "What comes from `ctx.saved_tensors` is watched: it raises then."
+            expected = f"after an overwrite of the {what}: the right gradient, or an error"
+            look = f"how the {what} gets from forward to backward, and each `except`"
+            got = "no gradient" if came is None else f"the wrong gradient {show(came)}"
+            raise Wrong(f"unwatched-{what}", expected, got, why=why, look=look)
 
 
 def _check_freed(apply):

@@ -104,6 +104,7 @@ def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, signed=False, rest=()
         arrays = [_every_other_negative(a) for a in arrays] if signed else arrays
         arrays = [a.astype(np.float32) for a in arrays] if "dtype" in adversaries.trial.circumstances else arrays
         made = [mg.tensor(a)[..., 0] if gaps else mg.tensor(a[..., 0].copy()) for a in arrays]
+        made = [one.mul_(1) for one in made]  # as an update does: the version of a leaf need not be 0
         return (*(t if i in constants else t.requires_grad_() for i, t in enumerate(made)), *rest)
 
     return Case(what, make)
@@ -165,6 +166,7 @@ def check(
         check_gradients(trial)
     for trial in trials:
         check_each_alone(trial)
+        check_left_alone(trial)
     if len(trials) > 1:
         check_apart(trials[0], trials[-1])
     for start in ("leaf", "constant") if second else ():
@@ -213,7 +215,7 @@ def refuse_given(answer: Any, given: str) -> None:
 
 def _refuse_stub(answer: type) -> None:
     written = _written(answer)
-    if not {"forward", "backward", "vjp"} & set(written):
+    if all(getattr(answer, name) is getattr(Function, name) for name in ("forward", "backward", "vjp")):
         raise Unanswered("Write `forward` and `backward` in the class above, and run both cells.")
     for name, method in written.items():
         if name != "setup_context" and kit.is_stub(method):
@@ -804,6 +806,19 @@ def check_each_alone(trial: Trial) -> None:
             why = f"If only {name} requires grad, its gradient is another one than if all inputs do."
             look = "each use of `ctx.needs_input_grad`, and the order of what backward returns"
             raise Wrong("alone", expected, got, why=why, look=look)
+
+
+def check_left_alone(trial: Trial) -> None:
+    """Results that are given, and numbers that are a thousand times as large, are left as they are, too."""
+    for factor, what in ((1.0, "results of operations"), (1e3, "numbers a thousand times as large")):
+        arguments = changed_by(trial.case, lambda a, factor=factor: a.detach() * factor)
+        arguments = tuple(a * 1 if isinstance(a, mg.Tensor) else a for a in arguments)
+        with np.errstate(all="ignore"):
+            found = adversaries.trial.changed_by(trial.names, arguments, functools.partial(trial.apply, *arguments))
+        if found is not None:
+            wrong = Wrong(**found.parts)
+            wrong.verdict.given = f"{what}, in place of {trial.inputs_in_words()}"
+            raise wrong
 
 
 def check_apart(trial: Trial, other: Trial) -> None:
