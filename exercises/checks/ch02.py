@@ -829,7 +829,7 @@ def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
 )
 def train(answer):
     kit.a_function(answer)
-    two, goals = [2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]]
+    two, goals = [2.0, [1.1, -3.0]], [5.0, [0.5, 1.0]]
     for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (12, 1.2), (210, 0.01), (0, 0.1)):
         _check_train(answer, _Course(two, goals, steps, size))
     _check_train(answer, _Course(two, goals, 60, 0.1, level=-5e9))

@@ -478,7 +478,7 @@ def _check_shares(answer, values, v):
 def descend(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_DESCEND)
-    for values, rate, first in (([1.0, -2.0, 3.0], 0.25, 0), ([0.5], 0.1, 1), ([30170.0, -10030.0], 1e-3, 0)):
+    for values, rate, first in (([1.1, -2.0, 3.0], 0.25, 0), ([0.5], 0.1, 1), ([30170.0, -10030.0], 1e-3, 0)):
         _check_descend(answer, values, rate, first)
     p = _with_gradient()
     tools.called(answer, ([p], 0.0), "a gradient that is cleared, whatever the rate is", _LEAF)
@@ -628,7 +628,7 @@ def alternate(answer):
     kit.refuse_given(answer, _GIVEN_ALTERNATE)
     for value, rate, *losses in (
         (1.5, 0.0625, _SQUARE, _CUBE),
-        (-2.0, 0.03, _SQUARE, _CUBE),
+        (-2.1, 0.03, _SQUARE, _CUBE),
         ([0.5, -1.25, 0.0], 0.05, _SQUARE, _CUBE),
         ([0.75, -0.5], 0.125, _TRIPLE, _SQUARE),
         ([1.0, -1.0], 0.0625, _BOWL, _LEVEL),
