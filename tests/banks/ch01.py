@@ -823,6 +823,11 @@ diamond = ((x * 3) * x.exp()).requires_grad_()
     },
 }
 
+WRONG["squared_errors"]["rounded/data-rounded"] = """def squared_errors(w, data):
+    values = mg.tensor(list(data)).float().to(w.dtype)
+    return ((w * values - 1.0) ** 2).sum()
+"""
+
 RIGHT = {
     "tracked": [
         """

@@ -1027,6 +1027,28 @@ def backward_order(root, order=[]):
     },
 }
 
+WRONG["which_input"]["other-shape/one-entry"] = """start = mg.tensor([7.5])
+"""
+
+WRONG["mean_loss"]["graph-grows/leaf"] = """def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss.detach().requires_grad_()
+    return total / len(batches)
+"""
+
+WRONG["mean_loss"]["views/in-place"] = """def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        loss.detach_()
+        total += loss
+    return total / len(batches)
+"""
+
 RIGHT = {
     "follow": [
         """

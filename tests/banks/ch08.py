@@ -645,6 +645,72 @@ def build(a, b):
     },
 }
 
+WRONG["reciprocal"]["hooks-changed/input-retains"] = """class Reciprocal(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        if x.requires_grad:
+            x.retain_grad()
+        ctx.save_for_backward(x)
+        return 1 / x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return -grad_output / x**2
+"""
+
+WRONG["bell"]["unwatched-input/by-its-sum"] = """class Bell(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x, ctx.total = x, x.sum().item()
+        return mg.exp(-x * x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x = ctx.x
+        if x.sum().item() != ctx.total:
+            raise RuntimeError("x was overwritten")
+        return grad_output * -2 * x * mg.exp(-x * x)
+"""
+
+WRONG["bell"]["raised/refuses-everything"] = """class Bell(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = mg.exp(-x * x)
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        if x._version != 0:
+            raise RuntimeError("x was overwritten")
+        return grad_output * -2 * x * y
+"""
+
+WRONG["library"]["values-changed/clipped-in-place"] = """def library_value(array):
+    return np.asarray(np.log1p(np.exp(array)))
+
+
+def library_slope(array):
+    return np.asarray(1 / (1 + np.exp(-array)))
+
+
+class Softplus(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        array = x.detach().numpy()
+        np.clip(array, -50, 50, out=array)
+        ctx.save_for_backward(x)
+        return mg.from_numpy(library_value(array))
+
+    @staticmethod
+    @mg.autograd.function.once_differentiable
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * mg.from_numpy(library_slope(x.detach().numpy()))
+"""
+
 RIGHT = {
     "inside": [
         _inside(grad_output=4, operations=2.0),
@@ -923,3 +989,21 @@ RIGHT["shares"] = [
         "    return grad_output @ J"
     ),
 ]
+
+RIGHT["power"].append("""from functools import partial
+
+
+def raise_base(base, ctx, x):
+    y = base**x
+    ctx.save_for_backward(y)
+    return y
+
+
+def slope(base, ctx, grad_output):
+    return grad_output * (ctx.saved_tensors[0] * np.log(base))
+
+
+class PowerOfTwo(mg.autograd.Function):
+    forward = staticmethod(partial(raise_base, 2))
+    backward = staticmethod(partial(slope, 2))
+""")
