@@ -56,13 +56,14 @@ from .sandbox import TimeUp, clip, describe_error, show
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
-    "added grad": "It is right where no leaf has a `.grad`. Here each had one. Of a leaf the change is shown.",
+    "added grad": "It is right where no leaf has a `.grad`. Here each had one, of ones. Of it the change is shown: what "
+    "is there now, minus these ones.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
 _LOOKS = {
     "again": "what is left from the first call: a default argument, a global name, a hook, a `.grad`, a freed graph",
-    "old grad": "each line that reads, sets or clears a `.grad`",
+    "old grad": "each `backward()`, and each line that reads, sets or clears a `.grad`",
     "added grad": "each line that sets or clears a `.grad`",
     "dtype": "each tensor that your function makes: which dtype it has",
     "gaps": "each line that relies on the layout in memory",
@@ -770,9 +771,10 @@ def _call_with_views(function: Callable, inputs: tuple) -> None:
 
     try:
         function(*(viewing(one) if _is_function(one) else one for one in inputs))
-    except RuntimeError as error:  # of autograd: others may come from what is looked at, such as a name of it
-        trial.found = Found("views", "a result, as where it is no view", describe_error(error), *_VIEWS)
-        trial.found.given = "a function that returns a view"
+    except Exception as error:
+        if "view" in str(error):  # others come from what is looked at, such as the name of the function
+            trial.found = Found("views", "a result, as where it is no view", describe_error(error), *_VIEWS)
+            trial.found.given = "a function that returns a view"
     raise Called
 
 
