@@ -266,3 +266,29 @@ def refuse_writing(function: Callable, *inputs: Any) -> None:
         called(function, inputs, "what is given keeps its numbers, all the time", *_WRITTEN_TO)
     finally:
         _TENSOR.data = _DATA
+
+
+def _error_with(name: str, other: Any, run: Callable) -> str:
+    """The message of the error that `run` ends with while tensors have another attribute of this name; or nothing."""
+    own = vars(mg.Tensor)[name]
+    setattr(mg.Tensor, name, other)
+    try:
+        run()
+    except Exception as error:
+        return str(error)
+    finally:
+        setattr(mg.Tensor, name, own)
+    return ""
+
+
+def writes_by_data(run: Callable) -> bool:
+    """Whether a backward is refused once what is written through `.data` is counted, as it is through `detach()`."""
+    counted = property(mg.Tensor.detach, lambda tensor, value: tensor.detach().copy_(value))
+    return "has been modified by an inplace operation" in _error_with("data", counted, run)
+
+
+def needs_retain(run: Callable) -> bool:
+    """Whether a backward comes to what is freed once each `backward()` frees, whatever its `retain_graph` is."""
+    own = mg.Tensor.backward
+    frees = lambda tensor, *given, **options: own(tensor, *given, **options | {"retain_graph": False})  # noqa: E731
+    return "backward through the graph a second time" in _error_with("backward", frees, run)

@@ -62,11 +62,11 @@ WRONG = {
         "clone-is-cut": _repairs(D="wrong"),
         "detach-keeps-history": _repairs(E="right"),
         "detach-keeps-history/wrong": _repairs(E="wrong"),
-        "leaf-is-way-back": _repairs(F="right"),
-        "leaf-is-refused": _repairs(F="error"),
+        "leaf-is-the-end": _repairs(F="right"),
+        "leaf-is-the-end/refused": _repairs(F="error"),
         "retain-cures": _repairs(G="right"),
-        "detach-copies": _repairs(H="right"),
-        "detach-is-not-counted": _repairs(H="wrong"),
+        "detach-shares": _repairs(H="right"),
+        "detach-shares/wrong": _repairs(H="wrong"),
         "new-tensor-refused": _repairs(A="error"),
         "kind": _repairs(A="yes"),
         "kind/flag": _repairs(A=True),
@@ -92,6 +92,9 @@ raised/entry
     gate = mg.sigmoid(w[0] * x)
     return (gate * x + gate * 2).sum()
 other-value/kept
+    kept = gated.__dict__.setdefault(id(w), x)
+    return (mg.sigmoid(w * kept) * (x + 2)).sum()
+shared-graph/kept
     kept = gated.__dict__
     if kept.get("w") is not w:
         kept |= {"w": w, "gate": mg.sigmoid(w * x)}
@@ -788,7 +791,7 @@ called-again
     except RuntimeError as error:
         story = mg.viz.explain(error).story
     return story.variable, story.overwritten[0].number
-raised
+not-caught
     program()
 raised/no-error
     with mg.viz.lines() as log:
@@ -815,7 +818,7 @@ no-pair/line
     except RuntimeError as error:
         story = mg.viz.explain(error).story
         return story.variable, story.overwritten[0]
-none
+no-pair/none
     try:
         with mg.viz.lines():
             program()
