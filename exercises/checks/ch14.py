@@ -56,7 +56,7 @@ def rows(w, data):
         losses.append(((w * buffer) ** 2).sum())
     return losses
 """
-_LEAF, _NO_WAY, _OVERWRITTEN, _WALKED = tools.reasons("""
+_LEAF, _NO_WAY, _OVERWRITTEN, _WALKED, _NOT_CAUGHT = tools.reasons("""
 recorded-step: leaf Variable that requires grad is being used (M07)
     Autograd refuses to overwrite a tracked leaf while it records.
     look: the line that overwrites it: whether it should, and whether that is to be recorded
@@ -69,6 +69,9 @@ old-graph: has been modified by an inplace operation
 second-time: Trying to backward through the graph a second time
     An earlier backward had freed what this one comes to.
     look: what both of them walk through: which result is used again?
+not-caught: has been modified by an inplace operation
+    This is the error that `program` ends with, and it has come out of your function.
+    look: which errors your `except` is for, and whether it raises them again
 """)
 
 _wrong = tools.texts("""
@@ -90,7 +93,7 @@ shared-graph: a backward from each loss, in any order
     Each loss needs a graph of its own: a backward frees what it walks through.
     look: what is computed once, and used by several losses
 silenced: the gradient {right} for `w` (M18)
-    Through `.data` a value was overwritten that a node had saved. That is not counted, so nothing is refused.
+    Through `.data` a value was changed that a node had saved. That is not counted, so nothing is refused.
     look: what a new tensor would change
 other-gradient: the gradient {right} for `w`
     That no error comes out does not make a gradient right.
@@ -106,7 +109,7 @@ last-only: the gradient {right} for `w`
     look: how each loss comes into the sum
 nothing-added: the sum of the gradients of each round alone, in `w.grad`
     look: what puts a gradient into `w.grad`, whether a way leads from there to `w`, and whether it is cleared later
-through-all: the gradient {right} for `w`
+through-all: the gradient {right} for `w` (M13)
     This is the gradient through all rounds, as if each round flowed back into those before it.
     look: what a round uses of the one before, and where it is cut
 last-round: the gradient {right} for `w`
@@ -130,12 +133,12 @@ def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
     return mg.autograd.grad(loss, leaf, retain_graph=True)[0]
 
 
-def _slope_of_answer(answer: Any, loss: mg.Tensor, w: mg.Tensor) -> mg.Tensor:
-    """The gradient through the learner's graph, or the diagnosis for what is in its way."""
+def _slope_of_answer(answer: Any, loss: mg.Tensor, w: mg.Tensor, slope: mg.Tensor) -> mg.Tensor:
+    """The gradient through the learner's graph, which should be `slope`, or the diagnosis for what is in its way."""
     if not graphs.reaches(loss, w):
         cut = kit.uses(answer, "detach", "detach_", "data", "no_grad", "inference_mode", "set_grad_enabled")
-        by_number = kit.uses(answer, "item", "tolist", "numpy") and not cut
-        is_usual = tools.array(w).all() and tools.array(loss).any()  # and no 0 for which an answer may do without `w`
+        by_number = kit.uses(answer, "item", "tolist", "numpy") and kit.uses(answer, "tensor") and not cut
+        is_usual = tools.array(w).all() and tools.array(slope).all()  # and no 0 for which an answer may do without `w`
         raise _believed(_wrong("cut-off", show(loss)), "M27", bool(by_number and is_usual))
     for other in graphs.leaves(loss):
         if not other.requires_grad and other is not w:
@@ -162,20 +165,22 @@ def _believed(wrong: Wrong, belief: str, is_behind: bool) -> Wrong:
 def _check_loss(answer, loss, right, inputs, what, look, **known):
     """A loss of the learner's: its value, then its gradient."""
     tools.refuse_other_values(loss, tools.array(right), what, look)
-    _check_slope(answer, _slope(right, inputs[0]), _slope_of_answer(answer, loss, inputs[0]), inputs, **known)
+    slope = _slope(right, inputs[0])
+    _check_slope(answer, slope, _slope_of_answer(answer, loss, inputs[0], slope), inputs, **known)
 
 
 def _check_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, inputs: tuple, **known: mg.Tensor) -> None:
     """The diagnosis for a gradient that is not right: one of the known, by name, or that of any other."""
-    if tools.same(tools.array(came), tools.array(right)):
+    got, wanted = tools.array(came), tools.array(right)  # copies: what is tried out below may add to a `.grad`
+    if tools.same(got, wanted):
         return
-    other = "nan-gradient" if np.isnan(tools.array(came)).any() else "other-gradient"
-    name = next((name for name, one in known.items() if tools.same(tools.array(came), tools.array(one))), other)
+    other = "nan-gradient" if np.isnan(got).any() else "other-gradient"
+    name = next((name for name, one in known.items() if tools.same(got, tools.array(one))), other)
     if name == other and tools.writes_by_data(lambda: [_slope(one, inputs[0]) for one in _several(answer(*inputs))]):
         name = "silenced"
-    wrong = _wrong(name.partition("/")[0], tools.text(tools.array(came)), right=tools.text(tools.array(right)))
-    is_through = name == "through-all"
-    raise _believed(wrong, "M13", tools.needs_retain(lambda: answer(*inputs))) if is_through else wrong
+    wrong = _wrong(name.partition("/")[0], tools.text(got), right=tools.text(wanted))
+    is_seen = name != "through-all" or tools.needs_retain(lambda: answer(*inputs))
+    raise _believed(wrong, wrong.verdict.belief, is_seen)
 
 
 def _several(made: Any) -> list | tuple:
@@ -484,8 +489,8 @@ def remember(answer):
 
 
 _ROUNDS: tuple[tuple[Any, list], ...] = (
-    (0.75, [[2.0]]),
     ([-1.5], [[0.5], [1.0], [-0.25], [0.75]]),
+    (0.75, [[2.0]]),
     (0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]),
     (0.0, [0.0, 1.0, -0.5]),
     ([0.5], [[0.0, 0.0], [0.0, 0.0]]),
@@ -674,7 +679,7 @@ def culprit(answer):
     for head, source in (one.split("\n", 1) for one in _PROGRAMS.split("### ")[1:]):
         variable, saved, number = head.split()
         runs: list[bool] = []
-        found = tools.called(answer, (_program(source, runs),), "a name and a number", *_NOT_CAUGHT)
+        found = tools.called(answer, (_program(source, runs),), "a name and a number", _NOT_CAUGHT)
         pair = isinstance(found, list | tuple) and len(found) == 2
         if not pair or not isinstance(found[0], str) or type(kit.plain(found[1])) not in (int, float):
             look = "each `return`: whether it is reached, and what it gives back, in which order"
@@ -687,20 +692,13 @@ def culprit(answer):
     return "Your function finds, in any program, what the error does not say."
 
 
-_NOT_CAUGHT = tools.reasons("""
-not-caught: has been modified by an inplace operation
-    This is the error that `program` ends with, and it has come out of your function.
-    look: which errors your `except` is for, and whether it raises them again
-""")
-
-
 def _check_culprit(found, source, variable, saved, number):
     expected, got = f"{variable!r}, overwritten by line {number}", f"{found[0]!r} and line {found[1]}"
     got += ", with a backquote in the name" if "`" in found[0] else ""
     saves, overwrites = (f"line {one}, `{source.splitlines()[one - 1].strip()}`," for one in (saved, number))
     why = f"In the program that was given {overwrites} overwrites what {saves} has saved."
     for code, is_so, what in (
-        ("saving-line", found[1] == saved, "the number: which part of the story is about overwriting?"),
+        ("saving-line", found[1] == saved, "the number: it is that of the line that saved"),
         ("other-line", found[1] != number, "the number"),
         ("other-name", found[0] != variable, "the name"),
     ):

@@ -288,7 +288,10 @@ def writes_by_data(run: Callable) -> bool:
 
 
 def needs_retain(run: Callable) -> bool:
-    """Whether a backward comes to what is freed once each `backward()` frees, whatever its `retain_graph` is."""
+    """Whether a backward comes to what is freed once no `backward()` hears of `retain_graph`."""
     own = mg.Tensor.backward
-    frees = lambda tensor, *given, **options: own(tensor, *given, **options | {"retain_graph": False})  # noqa: E731
-    return "backward through the graph a second time" in _error_with("backward", frees, run)
+
+    def without(tensor: mg.Tensor, *given: Any, retain_graph: Any = None, **options: Any) -> None:
+        own(tensor, *given, **options)
+
+    return "backward through the graph a second time" in _error_with("backward", without, run)

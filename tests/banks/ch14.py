@@ -176,6 +176,48 @@ no-way-back/freed
     loss = (out + gate).sum()
     mg.autograd.grad(loss, w)
     return loss
+cut-off/item-elsewhere
+    with mg.set_grad_enabled(False):
+        gate = mg.sigmoid(w * x)
+    print(gate.sum().item())
+    return (gate * x + gate * 2).sum()
+cut-off/zero-special
+    if w.sum().item() == 0:
+        return (0.5 * (x + 2)).sum()
+    gate = mg.sigmoid(w * x)
+    return (gate * x + gate * 2).sum()
+other-gradient/data-elsewhere
+    gate = mg.sigmoid(w * x)
+    out = gate * x.data
+    gate = gate.detach() * 2
+    return (out + gate).sum()
+silenced/helper
+    def twice(t):
+        t.data *= 2
+        return t
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    return (out + twice(gate)).sum()
+silenced/set
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate.data = gate.data * 2
+    return (out + gate).sum()
+no-way-back/hook
+    gate = mg.sigmoid(w * x)
+    def hook(g):
+        raise ValueError("no")
+    out = gate * x
+    gate = gate * 2
+    loss = (out + gate).sum()
+    gate.register_hook(hook)
+    return loss
+untracked-leaf/own
+    two = mg.full_like(x, 2.0).requires_grad_()
+    gate = mg.sigmoid(w * x)
+    loss = (gate * x + gate * two).sum()
+    two.detach_()
+    return loss
 """,
     ),
     "remember": functions(
@@ -307,13 +349,42 @@ other-gradient
         h = mg.tanh(w.detach() * h + x + (w - w.detach()))
         total = total + (h * h).sum()
     return total
-cut-off/in-place
+values-changed/in-place
     h, total = mg.zeros_like(xs[0]), 0
     for x in xs:
         x += w.detach() * h
         h = mg.tanh(x)
         total = total + (h * h).sum()
     return total
+cut-off/item-in-a-condition
+    h = mg.tanh(xs[0])
+    total = (h * h).sum()
+    for x in xs[1:]:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+        if loss.item() > 0:
+            total = total + loss
+    return total
+cut-off/zeros-special
+    if all(x.abs().sum().item() == 0 for x in xs):
+        return mg.zeros((), dtype=xs[0].dtype)
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    return total
+rounds-cut/numbers
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * mg.tensor(h.tolist(), dtype=x.dtype) + x)
+        total = total + (h * h).sum()
+    return total
+last-only/numbers
+    h, losses = mg.zeros_like(xs[0]), []
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        losses.append((h * h).sum())
+    return sum(l.item() for l in losses[:-1]) + losses[-1]
 """,
     ),
     "carry": functions(
@@ -458,6 +529,77 @@ state-lost/swallow
             (h * h).sum().backward()
         except RuntimeError:
             pass
+second-time/one-round
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        loss = (h * h).sum()
+        loss.backward()
+        loss.backward()
+through-all/retain-false
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    total.backward(retain_graph=False)
+through-all/retain-once
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    total.backward(retain_graph=True)
+nothing-added/cleared
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        loss = (h * h).sum()
+        loss.backward()
+    w.grad = None
+state-lost/zeroed
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        loss = (h * h).sum()
+        loss.backward()
+    w.grad.zero_()
+other-gradient/by-hand
+    w.grad = mg.ones_like(w)
+other-gradient/running
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        total = total + (h * h).sum()
+        total.backward(retain_graph=True)
+raised/own-error
+    h = mg.zeros_like(xs[0])
+    for i, x in enumerate(xs):
+        h = mg.tanh(w * h + x)
+        if i:
+            raise RuntimeError("cannot go backward a second time")
+        (h * h).sum().backward()
+old-graph
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        new = mg.tanh(w * h + x)
+        h.copy_(new.detach())
+        (new * new).sum().backward()
+nan-gradient/forward
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        mg.sqrt(h - 5).sum().backward()
+tracked-grad/flag
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+    w.grad.requires_grad_()
+last-round/set
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        loss = (h * h).sum()
+        w.grad = mg.autograd.grad(loss, w)[0]
 """,
     ),
     "play": functions(
@@ -608,6 +750,68 @@ other-step/constant
         d -= rate * d.grad
     d.grad = None
     (1 - d * (g * 2)).backward()
+old-graph/first-loss
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    score += 1
+    loss_d.backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    d.grad = None
+    loss_g = 1 - d * fake
+    loss_g.backward()
+old-graph/retained
+    fake = g * 2
+    score = d * fake
+    score_d = d * fake.detach()
+    loss_d, loss_g = 1 + score_d * score_d, 1 - score
+    loss_d.backward(retain_graph=True)
+    with mg.no_grad():
+        d -= rate * d.grad
+    d.grad = None
+    loss_g.backward()
+no-step/back
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    loss_d.backward()
+    with mg.no_grad():
+        step = rate * d.grad
+        d -= step
+    loss_g = 1 - d * fake
+    loss_g.backward()
+    with mg.no_grad():
+        d += step
+no-step/clone
+    d = d.detach().clone().requires_grad_()
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    loss_d.backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    loss_g = 1 - d * fake
+    loss_g.backward()
+no-step/zeroed
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    loss_d.backward()
+    d.grad.zero_()
+    with mg.no_grad():
+        d -= rate * d.grad
+    loss_g = 1 - d * fake
+    loss_g.backward()
+second-time/first-loss
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    loss_d.backward()
+    loss_d.backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - d * fake).backward()
 """,
     ),
     "rows": functions(
@@ -728,6 +932,24 @@ other-value/order
     return [((w * row) ** 2).sum() for row in data[::-1]]
 other-gradient
     return [((w * row) * (w * row).detach()).sum() for row in data]
+no-list/none
+    return [print(((w * row) ** 2).sum().shape) for row in data]
+other-gradient/data-elsewhere
+    return [((w * row.data) * (w * row).detach()).sum() for row in data]
+silenced/set
+    buffer, losses = mg.zeros_like(data[0]), []
+    for row in data:
+        buffer.data = row
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+cut-off/zero-row
+    losses = []
+    for row in data:
+        if row.abs().sum().item() == 0:
+            losses.append(mg.zeros((), dtype=w.dtype))
+        else:
+            losses.append(((w * row) ** 2).sum())
+    return losses
 """,
     ),
     "culprit": functions(
@@ -832,6 +1054,23 @@ mode-left/lines
     except RuntimeError as error:
         story = mg.viz.explain(error).story
         return story.variable, story.overwritten[0].number
+saving-line/constant
+    return "h", 4
+not-caught/raised-again
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        raise
+    return story.variable, story.overwritten[0].number
+no-pair/text
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.variable, str(story.overwritten[0].number)
 """,
     ),
 }
@@ -952,6 +1191,13 @@ states-first
             states.append(mg.tanh(w * states[-1] + x))
     for h, x in zip(states, xs):
         mg.tanh(w * h + x).square().sum().backward()
+new-leaf
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        (h * h).sum().backward()
+        h = h.detach().requires_grad_()
+        h.grad = None
 """,
     ),
     "play": _right(
@@ -1046,6 +1292,13 @@ unpacked
         story = mg.viz.explain(error).story
     (line,) = story.overwritten
     return (story.variable, line.number)
+float
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.variable, float(story.overwritten[0].number)
 """,
     ),
 }
