@@ -1197,7 +1197,6 @@ new-leaf
         h = mg.tanh(w * h + x)
         (h * h).sum().backward()
         h = h.detach().requires_grad_()
-        h.grad = None
 """,
     ),
     "play": _right(
