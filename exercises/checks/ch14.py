@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
-from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import adversaries, graphs, kit, tools
+from exercises.checks import adversaries, graphs, kit, observe, tools
 from exercises.checks.kit import Wrong, show
 
 chapter = kit.Chapter(__name__, "14", "What does your own program do?")
@@ -58,73 +56,70 @@ def rows(w, data):
         losses.append(((w * buffer) ** 2).sum())
     return losses
 """
-_LEAF, _NO_WAY, _EARLIER_ROUND, _OLD_GRAPH, _WALKED = tools.reasons("""
-recorded-step: leaf Variable that requires grad (M07)
+_LEAF, _NO_WAY, _OVERWRITTEN, _WALKED, _NOT_CAUGHT = tools.reasons("""
+recorded-step: leaf Variable that requires grad is being used (M07)
     Autograd refuses to overwrite a tracked leaf while it records.
     look: the line that overwrites it: whether it should, and whether that is to be recorded
-cut-off: does not have a grad_fn
+cut-off: does not require grad and does not have a grad_fn
     This backward starts from something that has no history.
-    look: what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor made of numbers
-second-time: a second time
-    A backward came to a graph that an earlier one had freed.
-    look: what a round uses of the one before
-old-graph: modified by an inplace operation
-    What this backward walks through needs a number that was overwritten since: it may be `d`, by the step.
-    look: what of the second loss is computed before the step
-second-time: a second time
-    A backward came to a node that an earlier one had freed.
-    look: what two backwards walk through
+    look: what it is made of, and what cuts the way: `detach`, `no_grad`, `.item()`, a new tensor made of numbers
+old-graph: has been modified by an inplace operation
+    This backward needs a value that was saved, and was overwritten since.
+    look: `%%explain` above a call of your function: which line saved it, and which one (a step?) overwrote it
+second-time: Trying to backward through the graph a second time
+    An earlier backward had freed what this one comes to.
+    look: what both of them walk through: which result is used again?
+not-caught: has been modified by an inplace operation
+    This is the error that `program` ends with, and it has come out of your function.
+    look: which errors your `except` is for, and whether it raises them again
 """)
 
 _wrong = tools.texts("""
 cut-off: a result that leads back to `w`
-    No way leads from your result to `w`, so no gradient can come there.
-    look: what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor that is made of numbers
+    No way leads from what came to `w`, so no gradient can come there.
+    look: whether `w` is used, and what cuts the way: `detach`, `no_grad`, `.item()`, a new tensor made of numbers
 untracked-leaf: a graph that ends at `w`
     A backward puts a gradient into the `.grad` of each leaf at which a graph ends.
-    look: each `requires_grad_`, and each assignment to `requires_grad`
-no-way-back: a result that a backward can start from
-    look: its shape, and what your function does with its graph
+    look: each line that changes a `requires_grad`, and each `detach_()`
+no-way-back: a result whose backward runs
+    look: what your function does with the graph of its result: each backward, each hook, each `Function`
 still-refused: a result whose backward runs
     A value that a node has saved was overwritten since, and that was counted.
     look: `mg.viz.lines()` around the call, then `mg.viz.explain(error)`: which line is named as overwriting?
 spoiled: a backward from a result, also after a second call
-    Before the second call it ran.
+    Without a second call it ran.
     look: what is kept from one call to the next: a default argument, a global name, an attribute
-silenced: the gradient {right} for `w` (M18)
-    The backward runs. But what `.data` gives has no history, and an overwrite through it is not counted.
-    look: what a new tensor would change
-other-gradient: the gradient {right} for `w`
-    The backward runs, but what it brings is not all, or not only, what was meant.
-    look: each line that you changed, and what passes by it
-nan-gradient: the gradient {right} for `w`
-    On the way back stands something like 0 / 0, 0 * inf or inf - inf.
-    look: each operation that the given function does not have: its value and its slope, at 0 and for large numbers
-rounds-cut: the gradient {right} for `w`
-    So much comes if each round is alone, and nothing flows through the state to the rounds before.
-    look: each `detach` and each block in which nothing is recorded
-last-only: the gradient {right} for `w`
-    So much comes from the last round's loss, if the losses of the other rounds are only numbers in the sum.
-    look: what happens to the sum so far in each round
-nothing-added: the sum of the gradients of each round alone, in `w.grad`
-    look: what leads from a `backward()` of yours to `w`, and whether somebody clears `w.grad`
-through-all: the gradient {right} for `w`
-    This is the gradient through all rounds, as if each round flowed back into those before it.
-    look: what a round uses of the one before, and where it is cut
-last-round: the gradient {right} for `w`
-    This is the gradient of the last round alone.
-    look: how often your function goes backward, and whether somebody clears `w.grad`
-last-round/whole: the gradient {right} for `w`
-    This is the gradient of the last round's loss, through all rounds.
-    look: how often your function goes backward, and whether somebody clears `w.grad`
-state-lost: the gradient {right} for `w`
-    A round that begins with the state 0, as the first one does, brings 0. So much has come.
-    look: what a round begins with, and which rounds go backward
-tracked-grad: `{leaf}.grad` without a history
-    look: each `create_graph`, and each line that sets a `.grad`
 shared-graph: a backward from each loss, in any order
     Each loss needs a graph of its own: a backward frees what it walks through.
     look: what is computed once, and used by several losses
+silenced: the gradient {right} for `w` (M18)
+    Through `.data` a value was changed that a node had saved. That is not counted, so nothing is refused.
+    look: what a new tensor would change
+other-gradient: the gradient {right} for `w`
+    That no error comes out does not make a gradient right.
+    look: each line that you changed: what it does to the gradient of `w`
+nan-gradient: the gradient {right} for `w`
+    Forward or on the way back, something like 0 / 0, 0 * inf or inf - inf was computed.
+    look: each operation that the given function does not have: its value and its slope, at 0 and for large numbers
+rounds-cut: the gradient {right} for `w`
+    So much comes if each round is alone, and nothing flows through the state to the rounds before.
+    look: what cuts a state off from the round before: `detach`, `.data`, `no_grad`, a new tensor made of numbers
+last-only: the gradient {right} for `w`
+    So much comes from the last round's loss, if the losses of the other rounds are only numbers in the sum.
+    look: how each loss comes into the sum
+nothing-added: the sum of the gradients of each round alone, in `w.grad`
+    look: what puts a gradient into `w.grad`, whether a way leads from there to `w`, and whether it is cleared later
+through-all: the gradient {right} for `w` (M13)
+    This is the gradient through all rounds, as if each round flowed back into those before it.
+    look: what a round uses of the one before, and where it is cut
+last-round: the gradient {right} for `w`
+    So much comes from the last round's loss alone.
+    look: how often your function goes backward, and what sets or clears `w.grad`
+state-lost: the gradient {right} for `w`
+    0 comes of rounds that begin with the state 0, as the first one does, or of a `w.grad` that is set to 0.
+    look: what a round begins with, which rounds go backward, and what sets or clears `w.grad`
+tracked-grad: a `{leaf}.grad` that does not require grad
+    look: each `create_graph`, and each line that sets a `.grad` or its flag
 """)
 
 
@@ -138,11 +133,12 @@ def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
     return mg.autograd.grad(loss, leaf, retain_graph=True)[0]
 
 
-def _slope_of_answer(answer: Any, loss: mg.Tensor, w: mg.Tensor) -> mg.Tensor:
+def _slope_of_answer(answer: Any, loss: mg.Tensor, inputs: tuple) -> mg.Tensor:
     """The gradient through the learner's graph, or the diagnosis for what is in its way."""
+    w = inputs[0]
     if not graphs.reaches(loss, w):
-        cut = kit.uses(answer, "detach", "detach_", "data", "no_grad")
-        raise _believed(_wrong("cut-off", show(loss)), "M27", kit.uses(answer, "item", "tolist", "numpy") and not cut)
+        by_numbers = observe.made_of_numbers(lambda: [tools.array(one) for one in _several(answer(*inputs))])
+        raise _believed(_wrong("cut-off", show(loss)), "M27", by_numbers and kit.uses(answer, "item", "tolist"))
     for other in graphs.leaves(loss):
         if not other.requires_grad and other is not w:
             raise _wrong("untracked-leaf", f"one that ends at {tools.text(tools.array(other))}, too, untracked by now")
@@ -150,46 +146,59 @@ def _slope_of_answer(answer: Any, loss: mg.Tensor, w: mg.Tensor) -> mg.Tensor:
 
 
 def _walked(code: str, go_backward: Callable, *inputs: Any) -> Any:
-    """Go backward through the learner's graph; what stops that gets this diagnosis."""
+    """Go backward through the learner's graph; what stops that gets this diagnosis, or that of a known message."""
     try:
         return go_backward(*inputs)
     except Exception as error:
         got = kit.sandbox.describe_error(error)
-        code = "still-refused" if code == "no-way-back" and "modified by an inplace operation" in got else code
-        raise _wrong(code, got) from None
+        code = "still-refused" if code == "no-way-back" and _OVERWRITTEN.message in got else code
+        raise _wrong("shared-graph" if code == "spoiled" and _WALKED.message in got else code, got) from None
 
 
 def _believed(wrong: Wrong, belief: str, is_behind: bool) -> Wrong:
-    """A diagnosis that names a belief if that is behind it, which depends on what the learner wrote."""
+    """A diagnosis that names a belief if that is behind it."""
     wrong.verdict.belief = belief if is_behind else ""
     return wrong
 
 
-def _check_loss(answer, loss, right, w, what, look, **known):
+def _check_loss(answer, loss, right, inputs, what, look, **known):
     """A loss of the learner's: its value, then its gradient."""
     tools.refuse_other_values(loss, tools.array(right), what, look)
-    _check_slope(answer, _slope(right, w), _slope_of_answer(answer, loss, w), **known)
+    _check_slope(answer, _slope(right, inputs[0]), _slope_of_answer(answer, loss, inputs), inputs, **known)
 
 
-def _check_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, **known: mg.Tensor) -> None:
+def _check_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, inputs: tuple, **known: mg.Tensor) -> None:
     """The diagnosis for a gradient that is not right: one of the known, by name, or that of any other."""
-    if tools.same(tools.array(came), tools.array(right)):
+    got, wanted = tools.array(came), tools.array(right)  # copies: what is tried out below may add to a `.grad`
+    if tools.same(got, wanted):
         return
-    other = "silenced" if kit.uses(answer, "data") else "other-gradient"
-    other = "nan-gradient" if np.isnan(tools.array(came)).any() else other
-    name = next((name for name, one in known.items() if tools.same(tools.array(came), tools.array(one))), other)
-    wrong = _wrong(name, tools.text(tools.array(came)), right=tools.text(tools.array(right)))
-    raise _believed(wrong, "M13", kit.says(answer, "retain_graph")) if name == "through-all" else wrong
+    other = "nan-gradient" if np.isnan(got).any() else "other-gradient"
+    name = next((name for name, one in known.items() if tools.same(got, tools.array(one))), other)
+    if name == other and observe.writes_by_data(lambda: [_slope(one, inputs[0]) for one in _several(answer(*inputs))]):
+        name = "silenced"
+    wrong = _wrong(name.partition("/")[0], tools.text(got), right=tools.text(wanted))
+    is_seen = name != "through-all" or observe.needs_retain(lambda: answer(*inputs))
+    raise _believed(wrong, wrong.verdict.belief, is_seen)
 
 
-def _refuse_spoiled(answer: Any, inputs: tuple, *losses: mg.Tensor) -> Any:
-    """The diagnosis for results that were right, and that a second call spoils; the list that it returns, if any."""
+def _several(made: Any) -> list | tuple:
+    return made if isinstance(made, list | tuple) else [made]
+
+
+def _refuse_spoiled(answer: Any, inputs: tuple) -> None:
+    """The diagnosis for results that were right, and that another call spoils, or that share what a backward frees."""
     if adversaries.trial.found:  # something that was changed is told as what it is
-        return ()
-    later = kit.call(answer, *inputs)
-    for loss in losses:
-        _walked("spoiled", _slope, loss, inputs[0])
-    return later if isinstance(later, list | tuple) else ()
+        return
+    try:
+        results = [kit.call(answer, *inputs) for _ in range(2)]
+    except Wrong as wrong:
+        wrong.verdict.why = wrong.verdict.why or "The call before this one, with the same inputs, ran."
+        raise
+    for loss in reversed([loss for made in results for loss in _several(made)]):
+        if (
+            type(loss) is mg.Tensor and loss.requires_grad
+        ):  # what a later call gives is judged again (see `adversaries`)
+            _walked("spoiled", mg.autograd.grad, loss, inputs[0])
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -217,11 +226,11 @@ def lines(answer):
 
 
 _LINES = kit.patterns("""
-at-the-error: P overwrote=4 (M23)
+at-the-error: P overwrote=4
     Line 4 only adds up. Nothing is written into `gate` there.
     look: which of the lines has an operation that ends in `_`
 at-the-error: Q overwrote=5 (M23)
-    Line 5 is where the error comes up. A backward overwrites nothing.
+    Line 5 is where the error comes up. A backward overwrites no value that was saved.
     look: which of the lines writes into something that exists
 use-is-saving: P saved=2
     For the slope of `gate` the product in line 2 keeps `x`. `x` asks for no gradient, so `gate` is not kept there.
@@ -236,10 +245,10 @@ square-of-y: Q saved=2
     `y * y` has saved `y`, and nobody has overwritten `y`.
     look: who has saved what line 4 overwrites
 frees-is-overwrites: Q overwrote=3
-    A backward frees, or with `retain_graph=True` leaves, what is saved. It overwrites nothing.
+    A backward frees, or with `retain_graph=True` leaves, what is saved. It overwrites none of it.
     look: which of the lines writes into something that exists
 oldest-first: R saved=1
-    What round 1 saved was overwritten, too. But a backward comes to the newest node first, and stops there.
+    What round 1 saved was overwritten, too. But a backward comes to newer nodes first, and stops there.
     look: the versions that the error names
 next-round: R saved=2, R overwrote=3
     What round 2 saved was overwritten, too. But the node of round 3 comes first, and its `h` was overwritten as well.
@@ -293,15 +302,15 @@ other-factor: B=e or B=w
     look: what the loop runs over
 base-for-view: C=y
     `y` was overwritten, but no node has saved `y`. What was saved is a view of it.
-    look: the line that multiplies
+    look: what `part * part` saves
 never-overwritten: C=w
     `w` is not overwritten: `y` is a new tensor.
-    look: the line that multiplies
+    look: what `part * part` saves
 new-each-round: D=loss
     `loss` is new in each round: the old one is not used again.
     look: what the second round uses of the first
 leaf-has-no-graph: D=w
-    `w` is a leaf: it is used in both rounds, but no graph hangs on it.
+    `w` is a leaf: it is used in both rounds, but no graph lies behind it.
     look: what the second round uses of the first
 """)
 
@@ -324,7 +333,9 @@ leaf-has-no-graph: D=w
 )
 def lost(answer):
     truth = {"A": 2, "B": 2, "C": 1, "D": 0}
-    looks = {name: f"`requires_grad` after each line of program {name}" for name in truth}
+    looks = {
+        name: f"what each line of program {name} gives: its type, and `requires_grad` if it has one" for name in truth
+    }
     kit.predicted(answer, truth, _LOST, "the number of a line, or 0", looks)
     return "The error comes only if every way is lost. The line is where a history goes in and none out."
 
@@ -352,7 +363,7 @@ one-cut-is-all: D=1 (M19)
     `h` has no history. But `loss` is made of `h` and of `w`, and `w` is tracked.
     look: `loss.requires_grad`
 at-the-product: D=2
-    A product has a history if one of its factors has one, and `w` is tracked.
+    A product is recorded if one of its factors requires grad, and `w` does.
     look: `loss.requires_grad`
 """)
 
@@ -364,7 +375,7 @@ at-the-product: D=2
     "Which repair is right?",
     kind="predict",
     points=3,
-    beliefs=("M13", "M17", "M18"),
+    beliefs=("M18",),
     hints=(
         "Three questions for each: is the saved value still overwritten? Is that counted? Is there still a way to `w`?",
         "`.data` overwrites without counting. `no_grad` and `detach()` share the counter, and so does the error.",
@@ -382,8 +393,7 @@ def repairs(answer):
     for name, value in given.items():
         if value not in ("right", "wrong", "error"):
             raise Wrong("kind", f"`{name}` is {kinds}", show(answer[name]), look=f"the value of `{name}`")
-    looks = {name: f"repair {name}: what is in `h` and in the node of sigmoid after it?" for name in truth}
-    kit.predicted(given, truth, _REPAIRS, kinds, looks)
+    kit.predicted(given, truth, _REPAIRS, kinds)
     return "A repair is right if the saved value and the way to the leaf stay. That the error is gone is not enough."
 
 
@@ -406,19 +416,13 @@ clone-is-cut: D=wrong
 detach-keeps-history: E=right or E=wrong
     `h.detach() * 3` has no history, and nothing else leads to `w`.
     look: `h.requires_grad` after E
-leaf-is-way-back: F=right
-    The backward runs. But it ends at the new leaf, and `w.grad` stays None.
+leaf-is-the-end: F=right or F=error
+    The new leaf is tracked, so the backward runs. But it ends there, and `w.grad` stays None.
     look: `w.grad` after F
-leaf-is-refused: F=error
-    The new leaf is tracked, so there is something to go back to: the leaf itself.
-    look: `w.grad` after F
-retain-cures: G=right or G=wrong (M13)
+retain-cures: G=right or G=wrong
     Nothing was freed here: a saved value was overwritten. `retain_graph=True` does nothing about that.
     look: what the error says, and what it does not say
-detach-copies: H=right (M17)
-    `detach()` gives the same memory, and the same counter.
-    look: `h._version` after H
-detach-is-not-counted: H=wrong (M18)
+detach-shares: H=right or H=wrong
     `detach()` gives the same memory, and the same counter.
     look: `h._version` after H
 new-tensor-refused: A=error or A=wrong
@@ -444,19 +448,14 @@ new-tensor-refused: A=error or A=wrong
 )
 def gated(answer):
     _refuse_given(answer, "gated")
-    first = tools.leaf(0.5)
-    for w, numbers in (
-        (first, [1.0, -1.0]),
-        (first, [2.0, 0.5]),
-        (tools.leaf([-1.5]), [0.25, 3.0, -3.0]),
-        (tools.leaf(0.0), [1.0, 0.0, -3.0]),
-        (tools.leaf([2.0]), [0.0, 1.0, -500.0, 500.0]),  # what a sigmoid by hand makes of it may be nan
-    ):
+    first, far = tools.leaf(0.5), [0.0, 1.0, -500.0, 500.0]  # of which a sigmoid by hand may make nan
+    cases = (first, [1.0, -1.0]), (first, [2.0, 0.5]), (tools.leaf([-1.5]), [0.25, 3.0, -3.0])
+    for w, numbers in (*cases, (tools.leaf(0.0), [1.0, 0.0, -3.0]), (tools.leaf([2.0]), far)):
         x = tools.constant(numbers)
         loss = tools.result(tools.called(answer, (w, x), "a loss", _LEAF))
         look = "each line that you changed: what it computes has to stay the same"
-        _check_loss(answer, loss, (mg.sigmoid(w * x) * (x + 2)).sum(), w, "as it is now", look)
-        _refuse_spoiled(answer, (w, x), loss)
+        _check_loss(answer, loss, (mg.sigmoid(w * x) * (x + 2)).sum(), (w, x), "as the given function has it", look)
+        _refuse_spoiled(answer, (w, x))
     return "What sigmoid has saved is what it computed, and both uses of the gate lead back."
 
 
@@ -482,14 +481,16 @@ def remember(answer):
         total = tools.result(tools.called(answer, (w, xs), "a loss", _LEAF))
         losses, alone = (_losses(w, [tools.constant(row) for row in rows], cut) for cut in (False, True))
         known = {"rounds-cut": _slope(sum(alone), w), "last-only": _slope(losses[-1], w)}
-        _check_loss(answer, total, sum(losses), w, "the sum over all rounds", "what is added up, and when", **known)
-        _refuse_spoiled(answer, (w, xs), total)
+        _check_loss(
+            answer, total, sum(losses), (w, xs), "the sum over all rounds", "what is added up, and when", **known
+        )
+        _refuse_spoiled(answer, (w, xs))
     return "Every round's loss is in it, and the way through the states to the first round is whole."
 
 
 _ROUNDS: tuple[tuple[Any, list], ...] = (
-    (0.75, [[2.0]]),
     ([-1.5], [[0.5], [1.0], [-0.25], [0.75]]),
+    (0.75, [[2.0]]),
     (0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]),
     (0.0, [0.0, 1.0, -0.5]),
     ([0.5], [[0.0, 0.0], [0.0, 0.0]]),
@@ -514,11 +515,7 @@ def _losses(w: mg.Tensor, xs: list, cut: bool) -> list[mg.Tensor]:
     "Each round alone",
     kind="fix",
     points=3,
-    off={
-        "grad 0": "the task is to fill `w.grad`",
-        "again": "a second call adds to `w.grad`",
-        "old grad": adversaries.ADDED,
-    },
+    off={"grad 0": "the task is to fill `w.grad`", "again": "a second call adds", "old grad": adversaries.ADDED},
     beliefs=("M13",),
     hints=(
         "Run it under `%%explain`. Through which variable is the old graph reached?",
@@ -531,16 +528,15 @@ def carry(answer):
     _refuse_given(answer, "carry")
     for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
-        expected = "a gradient of each round alone, added up in `w.grad`"
-        tools.called(answer, (w, xs), expected, _EARLIER_ROUND, _NO_WAY, _LEAF)
+        tools.called(answer, (w, xs), "gradients of all rounds in `w.grad`", _OVERWRITTEN, _WALKED, _NO_WAY, _LEAF)
         if w.grad is None and "added grad" not in adversaries.trial.circumstances:
-            raise _wrong("nothing-added", "nothing is added")
+            raise _wrong("nothing-added", "`w.grad` is None")
         came = mg.zeros_like(w) if w.grad is None else w.grad  # it is None if an old one and 0 became a new tensor
         whole, alone = (_losses(w, [tools.constant(row) for row in rows], cut) for cut in (False, True))
         slopes = [_slope(loss, w) for loss in alone]
         known = {"through-all": _slope(sum(whole), w), "last-round": slopes[-1]}
         known |= {"last-round/whole": _slope(whole[-1], w), "state-lost": mg.zeros_like(w)}
-        _check_slope(answer, sum(slopes), came, **known)
+        _check_slope(answer, sum(slopes), came, (w, xs), **known)
         if came.requires_grad:
             raise _wrong("tracked-grad", show(came), leaf="w")
     return "Each backward walks through one round, and the state goes on as a number."
@@ -560,7 +556,7 @@ def carry(answer):
         "again": "a second step goes on from the first",
         "old grad": "the text takes both as new",
     },
-    beliefs=("M06", "M07", "M13"),
+    beliefs=("M06", "M07"),
     hints=(
         "Run it under `%%explain`: which line saved `d`, and which overwrote it?",
         "The loss of `g` is asked for the new `d`. So its score has to be computed after the step.",
@@ -570,29 +566,33 @@ def carry(answer):
 )
 def play(answer):
     _refuse_given(answer, "play")
-    old_graph = replace(_OLD_GRAPH, belief="M13" if kit.says(answer, "retain_graph") else "")
     cases = (2.0, 0.5, 0.05), ([-3.0], [-1.5], 0.01), (0.0, 1.5, 0.1), (3.0, 0.0, 0.1), ([0.5], [2.0], 0.0)
     for of_g, start, rate in cases:
         g, d = tools.leaf(of_g), tools.leaf(start)
-        tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", old_graph, _WALKED, _LEAF, _NO_WAY)
+        tools.called(
+            answer, (g, d, rate), "a step of `d`, then a gradient for `g`", _OVERWRITTEN, _WALKED, _LEAF, _NO_WAY
+        )
         _check_played(answer, g, d, *np.ravel([of_g, start]), rate)
     return "`d` moved by its own loss, and `g` was judged by the new `d`, and by its own loss alone."
 
 
 _played = tools.texts("""
 no-step: `d` moves to {moved}
-    `d` itself has not moved. A name inside your function may have.
-    look: the step
+    In the end your caller's `d` is where it was. Another tensor in your function may have moved.
+    look: the step: of which tensor, and by which `.grad`
 other-step: `d` moves to {moved}
     look: how often `d` moves, how far, in which direction, and what was in `d.grad` then
 nothing-for-g: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
     look: what leads from the second loss to `g`, and what becomes of `g.grad`
 before-the-step: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
-    This is the slope for the old `d`.
-    look: where `loss_g` is computed, and with which `d`
+    So much is the slope for the old `d`.
+    look: where the second loss is computed, and with which `d`
 both-losses: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
-    The slope of the first loss is in it, too.
-    look: how `loss_d` depends on `g`
+    So much comes with the slope of the first loss in it.
+    look: how the first loss depends on `g`
+both-losses/before: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
+    So much comes with the slope of the first loss in it, and with that of the second for the old `d`.
+    look: how the first loss depends on `g`, and with which `d` the second is computed
 other-gradient: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
     look: each backward, and what leads from it to `g`
 """)
@@ -604,12 +604,13 @@ def _check_played(answer, g, d, of_g, start, rate):
     if not kit.close(now, moved):
         stays = kit.close(now, start)
         wrong = _played("no-step" if stays else "other-step", f"{now:.7g}", **expected)
-        raise _believed(wrong, "M06", stays and kit.rebinds(answer, 1))
+        copies = kit.uses(answer, "clone", "copy", "deepcopy", "tensor", "copy_")  # which take the steps then
+        raise _believed(wrong, "M06", stays and kit.rebinds(answer, 1) and not copies)
     if g.grad is None:
         raise _played("nothing-for-g", "None", **expected)
     came, first = kit.a_number(g.grad, "`g.grad`"), 8 * start * start * of_g  # the slope of the first loss
     slopes = (-2 * moved, ""), (-2 * start, "before-the-step")
-    slopes += (first - 2 * moved, "both-losses"), (first - 2 * start, "both-losses")
+    slopes += (first - 2 * moved, "both-losses"), (first - 2 * start, "both-losses/before")
     name = next((name for slope, name in slopes if kit.close(came, slope)), "other-gradient")
     if name:
         raise _played(name, f"{came:.7g}", **expected)
@@ -638,15 +639,14 @@ def rows(answer):
         w, given = tools.leaf(weights), [tools.constant(row) for row in numbers]
         given.append(given[0])  # one row twice: two losses, each with a graph of its own
         losses = tools.called(answer, (w, list(given)), "a list of losses", _LEAF)
-        if not isinstance(losses, list | tuple) or len(losses) != len(given):
+        if not isinstance(losses, list | tuple) or len(losses) != len(given) or any(one is None for one in losses):
             expected = f"a list of {len(given)} losses, one for each row"
             raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
         for loss, row in zip(losses, given, strict=True):
             kit.a_tensor(loss, "each loss", "what is appended")
-            _check_loss(answer, loss, ((w * row) ** 2).sum(), w, "the loss of its row", "what each loss is made of")
-        later = _refuse_spoiled(answer, (w, list(given)), *losses)
-        for loss in reversed([*losses, *later]):  # nothing retained: no two share what one of them would free
-            _walked("shared-graph", loss.backward)
+            right, look = ((w * row) ** 2).sum(), "what each loss is made of"
+            _check_loss(answer, loss, right, (w, list(given)), "the loss of its row", look)
+        _refuse_spoiled(answer, (w, list(given)))
     return "Each loss has its own data, for as long as it waits."
 
 
@@ -679,13 +679,12 @@ def culprit(answer):
     for head, source in (one.split("\n", 1) for one in _PROGRAMS.split("### ")[1:]):
         variable, saved, number = head.split()
         runs: list[bool] = []
-        found = kit.call(answer, _program(source, runs))
-        if found is None:
-            raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
+        found = tools.called(answer, (_program(source, runs),), "a name and a number", _NOT_CAUGHT)
         pair = isinstance(found, list | tuple) and len(found) == 2
-        if not pair or not isinstance(found[0], str) or not isinstance(found[1], Integral):
-            look = "what `return` gives back, and in which order"
+        if not pair or not isinstance(found[0], str) or type(kit.plain(found[1])) not in (int, float):
+            look = "each `return`: whether it is reached, and what it gives back, in which order"
             raise Wrong("no-pair", 'a pair of a name and a number, as `("h", 3)`', show(found), look=look)
+        found = found[0], kit.plain(found[1])
         _check_culprit(found, source, variable, int(saved), int(number))
         if len(runs) > 1 and not adversaries.trial.circumstances:
             why = "A program that changes something may fail otherwise the second time."
@@ -696,16 +695,15 @@ def culprit(answer):
 def _check_culprit(found, source, variable, saved, number):
     expected, got = f"{variable!r}, overwritten by line {number}", f"{found[0]!r} and line {found[1]}"
     got += ", with a backquote in the name" if "`" in found[0] else ""
-    lines = source.splitlines()
-    saves, overwrites = (f"line {one}, `{lines[one - 1].strip()}`," for one in (saved, number))
-    why = f"In the program that was called {overwrites} overwrites what {saves} has saved."
-    if found[1] == saved:
-        look = "from where your function has the number: which part of the story is about overwriting?"
-        raise Wrong("saving-line", expected, got, why=why, look=look)
-    if found[1] != number:
-        raise Wrong("other-line", expected, got, why=why, look="from where your function has the number")
-    if found[0] != variable:
-        raise Wrong("other-name", expected, got, why=why, look="from where your function has the name")
+    saves, overwrites = (f"line {one}, `{source.splitlines()[one - 1].strip()}`," for one in (saved, number))
+    why = f"In the program that was given {overwrites} overwrites what {saves} has saved."
+    for code, is_so, what in (
+        ("saving-line", found[1] == saved, "the number: it is that of the line that saved"),
+        ("other-line", found[1] != number, "the number"),
+        ("other-name", found[0] != variable, "the name"),
+    ):
+        if is_so:
+            raise Wrong(code, expected, got, why=why, look=f"from where your function has {what}")
 
 
 # Each with the variable, the line that saves it, and the line that overwrites it.

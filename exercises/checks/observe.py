@@ -211,3 +211,48 @@ def uncounted(function: Callable, *inputs: Any) -> str:
     finally:
         for name, one in own.items():
             setattr(mg.Tensor, name, one) if one is not None else delattr(mg.Tensor, name)
+
+
+def _error_with(name: str, other: Any, run: Callable) -> str:
+    """The message of the error that `run` ends with while tensors have another attribute of this name; or nothing."""
+    own = vars(mg.Tensor)[name]
+    setattr(_TENSOR, name, other)
+    try:
+        run()
+    except Exception as error:
+        return str(error)
+    finally:
+        setattr(mg.Tensor, name, own)
+    return ""
+
+
+def writes_by_data(run: Callable) -> bool:
+    """Whether a backward is refused once what is written through `.data` is counted, as it is through `detach()`."""
+    counted = property(mg.Tensor.detach, lambda tensor, value: tensor.detach().copy_(value))
+    return "has been modified by an inplace operation" in _error_with("data", counted, run)
+
+
+def needs_retain(run: Callable) -> bool:
+    """Whether a backward comes to what is freed once no `backward()` hears of `retain_graph`."""
+    own = mg.Tensor.backward
+
+    def without(tensor: mg.Tensor, *given: Any, retain_graph: Any = None, **options: Any) -> None:
+        own(tensor, *given, **options)
+
+    return "backward through the graph a second time" in _error_with("backward", without, run)
+
+
+def made_of_numbers(run: Callable[[], list]) -> bool:
+    """Whether the arrays that `run` gives are others once `.item()` and `.tolist()` of a tracked one are off a bit."""
+    names = {name: getattr(mg.Tensor, name) for name in ("item", "tolist")}  # which a tensor inherits
+    try:
+        before = run()
+        for name, own in names.items():
+            off = lambda tensor, own=own: own(tensor.detach() * 1.01 if tensor.requires_grad else tensor)  # noqa: E731
+            setattr(mg.Tensor, name, off)
+        return not all(map(tools.same, before, run()))
+    except Exception:
+        return False
+    finally:
+        for name in names.keys() & vars(mg.Tensor).keys():
+            delattr(mg.Tensor, name)

@@ -62,11 +62,11 @@ WRONG = {
         "clone-is-cut": _repairs(D="wrong"),
         "detach-keeps-history": _repairs(E="right"),
         "detach-keeps-history/wrong": _repairs(E="wrong"),
-        "leaf-is-way-back": _repairs(F="right"),
-        "leaf-is-refused": _repairs(F="error"),
+        "leaf-is-the-end": _repairs(F="right"),
+        "leaf-is-the-end/refused": _repairs(F="error"),
         "retain-cures": _repairs(G="right"),
-        "detach-copies": _repairs(H="right"),
-        "detach-is-not-counted": _repairs(H="wrong"),
+        "detach-shares": _repairs(H="right"),
+        "detach-shares/wrong": _repairs(H="wrong"),
         "new-tensor-refused": _repairs(A="error"),
         "kind": _repairs(A="yes"),
         "kind/flag": _repairs(A=True),
@@ -92,6 +92,9 @@ raised/entry
     gate = mg.sigmoid(w[0] * x)
     return (gate * x + gate * 2).sum()
 other-value/kept
+    kept = gated.__dict__.setdefault(id(w), x)
+    return (mg.sigmoid(w * kept) * (x + 2)).sum()
+shared-graph/kept
     kept = gated.__dict__
     if kept.get("w") is not w:
         kept |= {"w": w, "gate": mg.sigmoid(w * x)}
@@ -172,6 +175,48 @@ no-way-back/freed
     gate = gate * 2
     loss = (out + gate).sum()
     mg.autograd.grad(loss, w)
+    return loss
+cut-off/item-elsewhere
+    with mg.set_grad_enabled(False):
+        gate = mg.sigmoid(w * x)
+    print(gate.sum().item())
+    return (gate * x + gate * 2).sum()
+cut-off/zero-special
+    if w.sum().item() == 0:
+        return (0.5 * (x + 2)).sum()
+    gate = mg.sigmoid(w * x)
+    return (gate * x + gate * 2).sum()
+other-gradient/data-elsewhere
+    gate = mg.sigmoid(w * x)
+    out = gate * x.data
+    gate = gate.detach() * 2
+    return (out + gate).sum()
+silenced/helper
+    def twice(t):
+        t.data *= 2
+        return t
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    return (out + twice(gate)).sum()
+silenced/set
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate.data = gate.data * 2
+    return (out + gate).sum()
+no-way-back/hook
+    gate = mg.sigmoid(w * x)
+    def hook(g):
+        raise ValueError("no")
+    out = gate * x
+    gate = gate * 2
+    loss = (out + gate).sum()
+    gate.register_hook(hook)
+    return loss
+untracked-leaf/own
+    two = mg.full_like(x, 2.0).requires_grad_()
+    gate = mg.sigmoid(w * x)
+    loss = (gate * x + gate * two).sum()
+    two.detach_()
     return loss
 """,
     ),
@@ -304,13 +349,42 @@ other-gradient
         h = mg.tanh(w.detach() * h + x + (w - w.detach()))
         total = total + (h * h).sum()
     return total
-cut-off/in-place
+values-changed/in-place
     h, total = mg.zeros_like(xs[0]), 0
     for x in xs:
         x += w.detach() * h
         h = mg.tanh(x)
         total = total + (h * h).sum()
     return total
+cut-off/item-in-a-condition
+    h = mg.tanh(xs[0])
+    total = (h * h).sum()
+    for x in xs[1:]:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+        if loss.item() > 0:
+            total = total + loss
+    return total
+cut-off/zeros-special
+    if all(x.abs().sum().item() == 0 for x in xs):
+        return mg.zeros((), dtype=xs[0].dtype)
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    return total
+rounds-cut/numbers
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * mg.tensor(h.tolist(), dtype=x.dtype) + x)
+        total = total + (h * h).sum()
+    return total
+last-only/numbers
+    h, losses = mg.zeros_like(xs[0]), []
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        losses.append((h * h).sum())
+    return sum(l.item() for l in losses[:-1]) + losses[-1]
 """,
     ),
     "carry": functions(
@@ -455,6 +529,77 @@ state-lost/swallow
             (h * h).sum().backward()
         except RuntimeError:
             pass
+second-time/one-round
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        loss = (h * h).sum()
+        loss.backward()
+        loss.backward()
+through-all/retain-false
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    total.backward(retain_graph=False)
+through-all/retain-once
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    total.backward(retain_graph=True)
+nothing-added/cleared
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        loss = (h * h).sum()
+        loss.backward()
+    w.grad = None
+state-lost/zeroed
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        loss = (h * h).sum()
+        loss.backward()
+    w.grad.zero_()
+other-gradient/by-hand
+    w.grad = mg.ones_like(w)
+other-gradient/running
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        total = total + (h * h).sum()
+        total.backward(retain_graph=True)
+raised/own-error
+    h = mg.zeros_like(xs[0])
+    for i, x in enumerate(xs):
+        h = mg.tanh(w * h + x)
+        if i:
+            raise RuntimeError("cannot go backward a second time")
+        (h * h).sum().backward()
+old-graph
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        new = mg.tanh(w * h + x)
+        h.copy_(new.detach())
+        (new * new).sum().backward()
+nan-gradient/forward
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        mg.sqrt(h - 5).sum().backward()
+tracked-grad/flag
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+    w.grad.requires_grad_()
+last-round/set
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        loss = (h * h).sum()
+        w.grad = mg.autograd.grad(loss, w)[0]
 """,
     ),
     "play": functions(
@@ -605,6 +750,68 @@ other-step/constant
         d -= rate * d.grad
     d.grad = None
     (1 - d * (g * 2)).backward()
+old-graph/first-loss
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    score += 1
+    loss_d.backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    d.grad = None
+    loss_g = 1 - d * fake
+    loss_g.backward()
+old-graph/retained
+    fake = g * 2
+    score = d * fake
+    score_d = d * fake.detach()
+    loss_d, loss_g = 1 + score_d * score_d, 1 - score
+    loss_d.backward(retain_graph=True)
+    with mg.no_grad():
+        d -= rate * d.grad
+    d.grad = None
+    loss_g.backward()
+no-step/back
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    loss_d.backward()
+    with mg.no_grad():
+        step = rate * d.grad
+        d -= step
+    loss_g = 1 - d * fake
+    loss_g.backward()
+    with mg.no_grad():
+        d += step
+no-step/clone
+    d = d.detach().clone().requires_grad_()
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    loss_d.backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    loss_g = 1 - d * fake
+    loss_g.backward()
+no-step/zeroed
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    loss_d.backward()
+    d.grad.zero_()
+    with mg.no_grad():
+        d -= rate * d.grad
+    loss_g = 1 - d * fake
+    loss_g.backward()
+second-time/first-loss
+    fake = g * 2
+    score = d * fake.detach()
+    loss_d = 1 + score * score
+    loss_d.backward()
+    loss_d.backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - d * fake).backward()
 """,
     ),
     "rows": functions(
@@ -725,6 +932,24 @@ other-value/order
     return [((w * row) ** 2).sum() for row in data[::-1]]
 other-gradient
     return [((w * row) * (w * row).detach()).sum() for row in data]
+no-list/none
+    return [print(((w * row) ** 2).sum().shape) for row in data]
+other-gradient/data-elsewhere
+    return [((w * row.data) * (w * row).detach()).sum() for row in data]
+silenced/set
+    buffer, losses = mg.zeros_like(data[0]), []
+    for row in data:
+        buffer.data = row
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+cut-off/zero-row
+    losses = []
+    for row in data:
+        if row.abs().sum().item() == 0:
+            losses.append(mg.zeros((), dtype=w.dtype))
+        else:
+            losses.append(((w * row) ** 2).sum())
+    return losses
 """,
     ),
     "culprit": functions(
@@ -788,7 +1013,7 @@ called-again
     except RuntimeError as error:
         story = mg.viz.explain(error).story
     return story.variable, story.overwritten[0].number
-raised
+not-caught
     program()
 raised/no-error
     with mg.viz.lines() as log:
@@ -815,7 +1040,7 @@ no-pair/line
     except RuntimeError as error:
         story = mg.viz.explain(error).story
         return story.variable, story.overwritten[0]
-none
+no-pair/none
     try:
         with mg.viz.lines():
             program()
@@ -829,6 +1054,23 @@ mode-left/lines
     except RuntimeError as error:
         story = mg.viz.explain(error).story
         return story.variable, story.overwritten[0].number
+saving-line/constant
+    return "h", 4
+not-caught/raised-again
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        raise
+    return story.variable, story.overwritten[0].number
+no-pair/text
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.variable, str(story.overwritten[0].number)
 """,
     ),
 }
@@ -949,6 +1191,12 @@ states-first
             states.append(mg.tanh(w * states[-1] + x))
     for h, x in zip(states, xs):
         mg.tanh(w * h + x).square().sum().backward()
+new-leaf
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        (h * h).sum().backward()
+        h = h.detach().requires_grad_()
 """,
     ),
     "play": _right(
@@ -1043,6 +1291,13 @@ unpacked
         story = mg.viz.explain(error).story
     (line,) = story.overwritten
     return (story.variable, line.number)
+float
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.variable, float(story.overwritten[0].number)
 """,
     ),
 }
