@@ -42,17 +42,20 @@ def follow(answer):
 
 _FOLLOW = kit.patterns("""
 constant-has-node: p_to_k=True
-    `k` is not tracked, so nothing is sent to it. Its entry is the empty `(None, 0)`.
-    look: `p.grad_fn.next_functions[1]`
+    In the text `k` is not tracked, so nothing is sent to it. Its entry is the empty `(None, 0)`.
+    look: the line that makes `k`, and `p.grad_fn.next_functions[1]`
+other-edges: edges_of_z=1, z_to_p=False
+    Each tracked input of the addition has an edge, although one of them was made from the other.
+    look: the right-hand side of the line that makes `z`
 copied: z_to_p=False
     `p` was computed once, so it has one node. Whoever uses `p` points at that very node.
-    look: how often the line `p = x * k` runs
+    look: `z.grad_fn.next_functions[1][0] is p.grad_fn`, and how often the line `p = x * k` runs
 each-way: nodes=6
     6 is what one counts along each way. Two ways lead through the node of `p`, but it is one node.
     look: the boxes of a picture: is the multiplication drawn twice?
 end-forgotten: nodes=3
-    The end of the leaf is a node, too: the `AccumulateGrad` that fills `x.grad`.
-    look: `p.grad_fn.next_functions[0]`
+    3 is too few. The node of `z` counts, and so does the end of the leaf, the `AccumulateGrad` that fills `x.grad`.
+    look: `z.grad_fn`, and `p.grad_fn.next_functions[0]`
 one-too-many: nodes=5
     Three operations and the end of one tracked leaf. A constant has no node, and `p` has one.
     look: whether you counted `k`, or the node of `p` twice
@@ -92,7 +95,10 @@ def chain(answer):
 
 
 _CHAIN = kit.patterns("""
-grad-before: before=15 or before=0 (M35)
+grad-before: before=15
+    15 comes with backward(). `before` was set one line earlier, when there was no gradient.
+    look: the order of the lines
+grad-before: before=0 (M35)
     The forward pass leaves a graph and no gradient, not even a zero: `.grad` is None until backward() has run.
     look: the order of the lines, and `v.grad` of a new tensor
 exp-input: de/dp=0 (M36)
@@ -242,7 +248,7 @@ def _check_leaves(answer, given, names, graph):
 
 def _listed(answer, given, expected, kinds):
     if not isinstance(tools.something(given, answer, expected), kinds):
-        raise Wrong("type", expected, show(given), look="what `return` gives back")
+        raise Wrong("type", expected, show(given), look="what kind of thing your function gives back")
     return list(given)
 
 
@@ -387,10 +393,11 @@ def _check_one_way(answer, x, given):
     tools.refuse_other_values(y, (numbers + 1) * numbers * 4, "the value of `(x + 1) * (x * 4)`", look)
     if y.dtype is not x.dtype:
         raise Wrong("other-dtype", f"a result of {x.dtype}, as `x`", str(y.dtype), look="what changes the dtype")
-    _check_ways(y, x, x.item())
+    _check_ways(y, x, given)
 
 
-def _check_ways(y, x, number):
+def _check_ways(y, x, given):
+    number, place = x.item(), "" if given is x else ", where `x` is the result of an operation"
     found = graphs.leaves(y)
     new_leaf = any(leaf is not x for leaf in found)
     # It leaves `y` as it is, to be drawn.
@@ -406,8 +413,9 @@ def _check_ways(y, x, number):
     facts |= {"second": second, "several": ways > 1, "adds": adds}
     got = "a leaf that is not `x`, nor behind it" if new_leaf else "no way to `x` at all"
     got = got if came is None else f"{came:.7g}, by {ways} way{'s' * (ways > 1)}"
-    wrong = tools.told(_NOT_ONE_WAY, facts, f"`x.grad` is {second:.7g} at x = {number:.7g}, by one way", got)
-    wrong.verdict.picture = side_by_side(y, (x + 1).detach() * (x * 4), {"x": x}, {"x": x}, names=True)
+    wrong = tools.told(_NOT_ONE_WAY, facts, f"`x.grad` is {second:.7g} at x = {number:.7g}{place}, by one way", got)
+    right = (given + 1).detach() * (given * 4)
+    wrong.verdict.picture = side_by_side(y, right, {"x": x}, {"x": x}, names=True)
     raise wrong
 
 
@@ -462,16 +470,19 @@ the-other-way-round: A=False, B=False, C=True, D=True, E=False
     look: what `is not None` says of a reference to a tensor that is gone
 only-names-keep: A=False, B=False
     Not only names keep a tensor. The node of a result keeps what it saved, and `y` and `total` are results.
-    look: `saved=True` in a picture of `y`, and of `total`
+    look: `saved=True` in a picture of `y`, and of `total`, just after the lines of A and B
 back-again: A=False, C=True or B=False, D=True
     What is gone does not come back, and by your answer a tensor does. It is alive at first: a node has saved it.
-    look: `saved=True` in a picture of `y`, and of `total`
+    look: `saved=True` in a picture of `y`, and of `total`, just after the lines of A and B
+watch-keeps: A=True, B=True, C=True, D=True, E=True
+    A weak reference does not keep what it watches.
+    look: who else refers to `a` after backward(), and to the first `error` after `del total`
 total-is-a-number: B=False (M28)
-    `total` is a tensor with a history: every round so far hangs on it, with what its nodes saved.
-    look: `total.grad_fn`
+    In the text `total` is a tensor with a history: every round so far hangs on it, with what its nodes saved.
+    look: the line `total += error**2`, and `total.grad_fn` after it
 saved-forgotten: A=False
-    The name is gone, but the multiplication saved `a`: it needs it for the way back.
-    look: `y.grad_fn._saved_self`
+    The name is gone, but `a * a` saved `a`: it needs it for the way back.
+    look: the line `y = a * a`, and `y.grad_fn._saved_self` before backward()
 backward-keeps: C=True
     backward() frees what the nodes saved. Nothing else referred to `a`.
     look: who refers to `a` after the line `y.backward()`
@@ -479,8 +490,8 @@ kept-for-ever: D=True
     Only the graph behind `total` kept the first `error`. With the last name of `total`, all of it goes.
     look: who refers to the first `error` after `del total`
 name-forgotten: E=False
-    The graph is gone, but the name `error` still refers to the last of the three tensors.
-    look: which names there are at the end
+    The graph is gone. But in the text only `total` is deleted: `error` still refers to the last of the three tensors.
+    look: which names the text deletes, and which are left
 """)
 
 
@@ -562,7 +573,9 @@ def _check_mean_loss(answer, start, batches, noise=0.0):
     errors = [start * batch - 1 for batch in batches]
     mean = sum(error**2 for error in errors) / len(batches) - 0.25 + noise * (len(batches) - 1) / 2
     zero = "One of the losses is 0. " * any(was == 0 for _, was in model.losses)
+    below = sum(was < 0 for _, was in model.losses)
     if not kit.close(number, mean):
+        zero = f"Losses below 0: {below} of {len(model.losses)}." if below else zero
         why, look, calls = zero, "what is added up, and what it is divided by", len(model.losses)
         if noise and calls > len(batches):
             why = f"`model` was called {calls} times for {len(batches)} batches. As with dropout, each loss is another."
@@ -659,7 +672,10 @@ def kinks(answer):
 
 
 _KINKS = kit.patterns("""
-error: A=None or B=None or C=None (M38)
+error: C=None
+    Nothing is raised: at a tie, too, `max()` has a fixed answer. It arrives in `t.grad`.
+    look: `t.grad` after line C, in a cell
+error: A=None or B=None (M38)
     Nothing is raised, at no kink and at no tie: each operation has a fixed answer.
     look: that line in a cell, below the lines above
 error: D=None
@@ -668,6 +684,12 @@ error: D=None
 error: E=None
     Nothing is raised: each of the operations that ran has a fixed answer at 0.
     look: that line in a cell, below the lines above
+same-everywhere: A=1, B=1, D=1, E=1
+    All four are 1, but not each of these lines alone leaves 1 in a new `x.grad`.
+    look: each line alone, with a new `x`; and whether your entries are four numbers, or one tensor four times
+value-not-slope: C=3
+    3 is the value of `t.max()`. The question is what arrives in `t.grad`.
+    look: what each line leaves in `.grad`, not what it computes
 relu-other-answer: A=1 or A=0.5
     1 is the slope on the right of 0, and 0.5 is halfway. At 0 itself, `relu` answers with the slope on the left.
     look: `mg.relu` at 0 in chapter 03, section 7
@@ -676,7 +698,7 @@ abs-one-side: B=1 or B=-1
     look: `mg.abs` at 0 in chapter 03, section 7
 tie-not-shared: C=1
     Two entries are the largest, and together they get 1. `max()` shares it evenly.
-    look: how many entries of the tensor are the largest
+    look: how many entries are the largest, and the difference between `max()` and `max(dim=0)`
 tie-lost: C=0
     The first entry is one of the two largest. `max()` without `dim=` leaves none of them out.
     look: the difference between `max()` and `max(dim=0)`
@@ -688,7 +710,7 @@ other-branch: D=-1
     look: the sign in the condition
 formula-not-operations: E=1
     As a formula it is `x`, with slope 1. But two `relu`s ran, and each answers 0 at 0.
-    look: the two ways to `x`, one after the other
+    look: line E alone, with a new `x`: the two ways to it, one after the other
 """)
 
 
@@ -772,7 +794,7 @@ tie-shared: at_0=True, half=True, maximum=True
     `maximum` ran. Where its two inputs are equal, the tie is shared: half for each.
     look: each operation that runs at 0
 halfway: at_0=True, half=True
-    That is halfway between the slopes of the two sides. The formula is a ramp; what ran answers otherwise.
+    That is halfway between 0 and 1. The slope at 0 is that of the operations that ran there.
     look: the slope of each operation that runs at 0
 other-slope: else
     look: the operations that run there, and what becomes of the gradient that arrives
@@ -836,7 +858,9 @@ def _check_order(answer, given, root, graph):
             late, first = map(_name, early[0])
             got = f"{first} has its turn before {late}, which still has something for it"
         facts = {"twice": len(places) < len(given), "missing": bool(missing), "forward": early == edges}
-        facts |= {"no_root": missing == [root], "no_ends": bool(missing) and not any(n.next_functions for n in missing)}
+        facts |= {"no_root": missing == [root], "no_ends": bool(missing)}
+        of_operations = [node for node in nodes if node.next_functions]
+        facts["no_ends"] &= all(id(node) in places for node in of_operations)
         raise tools.told(_NOT_IN_ORDER, facts | {"root": _name(root)}, expected, got)
 
 
@@ -854,7 +878,7 @@ node-twice: twice=True
     look: each line that puts a node into the list: may it be there already?
 node-missing: no_root=True
     The root needs a turn, too, as each node behind it.
-    look: where your walk begins, and what is put into the list first
+    look: where the root gets into the list, and whether it stays there
 node-missing: no_ends=True
     The ends of leaves are nodes, too, and each needs a turn.
     look: what your walk does with a node that has no edges, and when one is ready

@@ -69,10 +69,12 @@ def often(answer):
 _OFTEN = kit.patterns("""
 always-once: A=once, B=once, C=once, D=once, E=once, F=once (M12)
     It fails only at a node that has lost what it saved. Here no node has anything to lose.
-    look: the cell of the chapter that goes backward twice from `x + 3`
+    look: the cell of the chapter that goes backward twice from `x + 3`; if you computed it: a size or an index is
+    noted under a `_saved_` name, too, but not freed
 never-freed: B=twice, D=twice, F=twice
     A walk frees what the nodes on its way have saved, and B, D and F save something.
-    look: the first error of the chapter
+    look: the first error of the chapter; if you computed it: does the first walk retain, and does the second start
+    from the same result?
 number-is-saved: B=twice
     The slope is 3 wherever `x` is, but the 3 itself is saved by the node, and freed.
     look: the picture of the chapter with `x + 3` and `x * 3`
@@ -106,7 +108,7 @@ nothing-to-lose: A=once or C=once or E=once
 def walks(answer):
     truth = {"A": "6", "B": "6", "C": "12", "D": "error"}
     looks = {name: f"what is in `x.grad` before {name}, and what {name} adds: the slope at 3" for name in truth}
-    looks["D"] = "whether C left anything for D"
+    looks["D"] = 'whether C left anything for D; a line that raises is "error" here'
     _predicted(answer, truth, _ERROR_WORDS, 'a number or "error"', _WALKS, looks)
     return "Clearing concerns .grad, retaining what the nodes saved. And it is each walk that says whether it frees."
 
@@ -122,6 +124,9 @@ kept-for-once: B=error
 not-cleared: A="6", B="12"
     Between A and B `x.grad` was cleared. So B starts from nothing.
     look: the line between A and B; if you noted `x.grad` itself, C has added to that very tensor
+each-by-itself: B="6", C="6", D="6"
+    The lines are one program, with one `x` and one `y`: C finds 6 in `x.grad` and adds 6, and frees what D needs.
+    look: what each line finds in `x.grad` and in the node of `y`
 overwrites: B="6", C="6" (M08)
     C finds 6 in `x.grad` and adds 6.
     look: what backward does to a `.grad` that is there already
@@ -290,7 +295,8 @@ cleared: came is None or any(np.allclose(came + 1, one) for one in (a + b, a, b,
     look: each line that clears or sets a `.grad`
 trunk-missed: not came.any() and (to_a or to_b)
     A gradient came to the parameter of a head. But nothing was added to this `.grad`.
-    look: what `trunk` and the heads are called with, and whether a walk goes on from `h`, also where `x` is data
+    look: what `trunk` and the heads are called with, whether all of that is recorded, and whether a walk goes on from
+    `h`, also where `x` is data
 nothing-added: not came.any()
     Nothing was added to this `.grad`. `autograd.grad` returns gradients, `backward` adds them to `.grad`.
     look: whether a `backward` runs for each input, from what, and for whom
@@ -300,6 +306,9 @@ cut-off: to_b and np.allclose(came, a) or to_a and np.allclose(came, b)
 one-loss: np.allclose(came, a) or np.allclose(came, b)
     What was added is the gradient of one loss alone, of `{head}`.
     look: whether both go into a walk, to all leaves, and each error that is caught
+one-loss-twice: np.allclose(came, 2 * a + b) or np.allclose(came, a + 2 * b)
+    The gradient of one loss is in it twice.
+    look: what each walk starts with, and what an earlier walk had added by then, also one that failed
 mean: (a + b) / 2
     Half of what should arrive, as from a mean.
     look: what the losses are divided by or multiplied with, and from what a walk starts
@@ -374,7 +383,9 @@ freed-too-early: through the graph a second time
     look: what each walk frees, and what a later one still needs of that
 """,
     cut_off=lambda f, x: bool(f.tracked) and not any(f.tracked),
-    slope_without_graph=lambda f, x: tools.RETAINS in f.walks and not any(records for _, records in f.walks),
+    slope_without_graph=lambda f, x: (
+        not f.asks_to_record and tools.RETAINS in f.walks and not any(records for _, records in f.walks)
+    ),
 )
 
 
@@ -382,6 +393,7 @@ def _check_curvature(answer, f, number, first, second):
     x = tools.leaf(number)
     expected = f"the second derivative at {x.item():g}, {second:.7g}"
     watched = observe.watched(f)
+    watched.asks_to_record = kit.says(answer, "create_graph")
     y = observe.called_noting(watched.walks, answer, (watched, x), expected, *_CURVATURE_ERRORS)
     if y is None:
         raise Wrong("none", expected, "None", look="whether a `return` is missing, or a `grad` may return None")
@@ -652,6 +664,9 @@ _MEMORY_ERRORS = tools.reasons("""
 second-time: through the graph a second time
     A walk goes back into a graph that an earlier walk has freed.
     look: which tensor of the round before goes into each round, and how many walks start from each loss
+overwritten: has been modified by an inplace operation
+    Something was overwritten after a node had saved it, and before the walk that reads it.
+    look: each `+=` and each operation that ends in `_`: what does it write into, and before or after the walk?
 cut-too-far: and does not have a grad_fn
     No way leads from what a walk starts from to any leaf.
     look: what you cut: the old state alone has to be, and neither `w` nor the new state
@@ -666,8 +681,11 @@ def _check_memory(answer, start, inputs):
     expected = f"{right:.7g} in `w.grad`: from each round 2 · its state · the state before it"
     state = tools.result(observe.called_noting(walks, answer, (w, list(inputs)), expected, *_MEMORY_ERRORS))
     if not tools.same(tools.array(state).ravel(), states[-1:]):
-        why = "That is not the last state. A cut leaves all values as they are."
-        look, got = "what goes from round to round, and what you return", tools.text(tools.array(state))
+        why = "That is another number than the last state of the given code. A cut leaves all values as they are."
+        look, got = (
+            "how each state is computed, what goes from round to round, and what you return",
+            tools.text(tools.array(state)),
+        )
         raise Wrong("state-lost", f"the last state, {states[-1]:.7g}", got, why=why, look=look)
     if w.grad is None or not kit.close(w.grad.item(), right):
         raise _wrong_memory(w, states, len(came), walks, expected)

@@ -30,7 +30,7 @@ WRONG = {
         "kept-for-once": _walks(B="error", C=6),
         "not-cleared": _walks(B=12, C=18),
         "overwrites": _walks(C=6),
-        "overwrites/goes-on": _walks(C=6, D=6),
+        "each-by-itself/goes-on": _walks(C=6, D=6),
         "frees-before-it-walks": _walks(C="error"),
         "retained-for-ever": _walks(D=18),
         "slope-not-value": _walks(A=9),
@@ -321,7 +321,7 @@ slope-without-graph
     slope, = mg.autograd.grad(y, x, retain_graph=True)
     result, = mg.autograd.grad(slope, x, retain_graph=True)
     return result
-slope-without-graph/late
+cut-slope/recorded-too-late
     slope, = mg.autograd.grad(f(x), x, retain_graph=True)
     result, = mg.autograd.grad(slope, x, create_graph=True)
     return result
