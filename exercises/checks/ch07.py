@@ -512,6 +512,7 @@ def _check_descend(answer, values, rate, first):
     sum(losses, (a * mg.arange(1, 1 + len(values))).sum() * c * c).backward()
     steps = [rate * tools.array(one.grad) for one in (a, c)]
     zeros = [(one, one.grad, one.grad._version) for one in flat]
+    gradients = [(one.grad, tools.array(one.grad)) for one in (a, c)]
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
     why = "A leaf among them has no gradient: its `.grad` is None."
     at_idle = replace(_NONE_GRADIENT, belief="M01", why=why, when=lambda *_: _is_right_where_all_have_one(answer))
@@ -533,6 +534,12 @@ def _check_descend(answer, values, rate, first):
     if kept is not None:
         got, look = f"one is still {_text(kept)}", "how your function finds out whether a leaf has a gradient"
         raise Wrong("zero-kept", "a gradient of zeros cleared as others are", got, look=look)
+    for gradient, numbers in gradients:
+        if tools.array(gradient).any() and not tools.same(tools.array(gradient), numbers):
+            expected, got = f"what was in a `.grad`, {_text(numbers)}, as it was or zeros", f"{_text(gradient)}"
+            why = "Who kept this gradient under a name sees other numbers in it now."
+            look = "each operation in place on a `.grad`"
+            raise Wrong("gradient-overwritten", expected, got, why=why, look=look)
     _check_counted(answer, waiting)
 
 
@@ -838,6 +845,7 @@ False: y = x * x | x.data *= 2
 True: y = x * x | spoiled(y, x) | with mg.no_grad(): x -= 1
 True: y = x * x | y.sum().backward()
 True: e = mg.exp(x) | y = e * 3 | e.sum().backward()
+True: y = x * 2 | y[:1] = 5 | y.sum().backward()
 False: y = x + 1 | y.sum().backward()
 """  # whether a backward is refused, after these lines
 _REFUSED, _NO_SUM = tools.reasons(f"""

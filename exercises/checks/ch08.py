@@ -164,7 +164,7 @@ right-formula-passes: A=pass
 right-formula-passes: B=pass
     The slope that `relu` gives at 0 is as good as any from 0 to 1. But nudging to both sides finds one half there.
     look: the error about `relu` in the chapter
-wrong-formula-fails: C=fail, F=fail, G=fail, H=fail (M29)
+wrong-formula-fails: C=fail, D=pass, F=fail, G=fail, H=fail (M29)
     C is wrong for negative numbers, and G by a twenty-thousandth. gradcheck tries only the points that you give it,
     1 and 2, and lets pass what differs by less than a thousandth of the slope.
     look: what True says, and what it does not
@@ -321,6 +321,7 @@ def clip(answer):
     cases = elementwise(low=0.5, high=1.5, rest=(0.75, 1.25))  # limits that are the same in float32
     for limits in (-1.0, 0.625), (1.453125, 9.0), (0.0, 1.0), (-1.0, 0.0), (-9.0, -0.625):
         cases.append(tensors(f"a vector, for the limits {limits}", (4,), low=0.5, high=1.5, rest=limits))
+    cases.insert(5, cases.pop(3))  # the empty one after two limits, of which one clips on one side only
     _check(answer, _Clip.apply, cases, numerical=False, suspects=_CLIP)
     return "Nothing changes forward, the gradient keeps to its limits, and each of the three arguments has an answer."
 
@@ -346,11 +347,11 @@ stopped-by-value: g * ((x >= low) & (x <= high))
     The gradient is 0 where `x` is beyond the limits, and else as it came. They are limits for the gradient.
     look: what is held to `low` and `high`
 one-limit: g.clamp(max=high)
-    Of the two limits only the upper one was kept here.
-    look: both limits, `low` and `high`
+    For these limits the gradient keeps to the upper one, and not to the lower one.
+    look: what becomes of an entry below `low`, and of one above `high`
 one-limit: g.clamp(min=low)
-    Of the two limits only the lower one was kept here.
-    look: both limits, `low` and `high`
+    For these limits the gradient keeps to the lower one, and not to the upper one.
+    look: what becomes of an entry below `low`, and of one above `high`
 shared: g.clamp(0.75, 1.25)
     Those are the limits of an earlier `apply`, 0.75 and 1.25.
     look: what is left from the first call: a name of the class, a default argument, a global name
@@ -771,7 +772,7 @@ def squash(answer):
 _SQUASH = suspects("""
 h; g
 saved-then-overwritten: g * mg.sigmoid(mg.sigmoid(h)) * (1 - mg.sigmoid(mg.sigmoid(h)))
-    That is the slope at the result, for which 1 / (1 + e⁻ʰ) is computed of it once more. Whether `h` is saved before or
+    That is the slope at the result, and not at the `h` that came in. Whether `h` is saved before or
     after it is overwritten: in `backward` it has the numbers of the result.
     look: which numbers are in what you saved, when `backward` runs
 """)

@@ -555,6 +555,7 @@ def carry(answer):
         "grad 1": "what is in `d.grad` does not matter",
         "again": "a second step goes on from the first",
         "old grad": "the text takes both as new",
+        "untracked": "the text has both tracked",
     },
     beliefs=("M06", "M07"),
     hints=(

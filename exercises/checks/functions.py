@@ -505,7 +505,13 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str =
         return Wrong("saved-tuple", expected, got, why=why, look=look)
     if "marked with @once_differentiable" in got:
         why = "The walk came to a backward that is marked so, and asked for is a Function with a second derivative."
-        return Wrong("once", "second derivatives", got, why=why, look="the decorator above each `def backward`")
+        return Wrong(
+            "once",
+            "second derivatives",
+            got,
+            why=why,
+            look="the decorator above each `def backward`, and what that computes with",
+        )
     if alone:
         why = "Only one of the inputs requires grad here. The gradient of the others is not needed, and may be None."
         return Wrong("alone", expected, got, why=why, look="what backward does when an input needs no gradient")
@@ -547,7 +553,7 @@ def _of_number(run: Run, got: str, count: int, came: int) -> Wrong:
     if type(None) in returned:
         why, belief = f"backward returned None, and nothing else: {rule}.", ""
     if came > count:
-        belief, why = "", f"{rule}, and no more. What belongs to the same argument becomes one tensor."
+        belief, why = "", f"{rule}, and no more. If two belong to the same argument, what is returned is their sum."
     look = "how many arguments forward has after `ctx`, and what backward returns"
     number = f"{count} gradient{'s' * (count > 1)}, for {count} argument{'s' * (count > 1)} of forward"
     return Wrong("number-of-gradients", number, got, belief=belief, why=why, look=look)
@@ -886,18 +892,23 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
     start = "leaf" if mine.starts[0].requires_grad else "constant"
     expected += ", where `grad_output` requires no grad" * (start == "constant")
     details = dict(picture=_gradient_as_a_graph(trial, start) if seen and inputs == 1 else None)
+    last = adversaries.trial.last
     kept, copied, by_operations = _kept_without_history(trial)
+    adversaries.trial.last = last  # what is shown as given is this case
     if kept and place < inputs and not (came is not None and np.isnan(_array(came)).any()):
         why = (
             f"{first}. But the node keeps {kept}, {copied or 'neither an input nor a result,'} and without a history: "
             "for autograd it does not move with the input."
         )
-        look = "what you save: inputs and outputs have a history, what forward computes on the way has none"
+        look = (
+            "what you save: inputs and outputs have a history. What forward computes on the way has none, nor has what "
+        )
+        look += "`detach`, `.data` or `numpy` gives"
         belief = "M33" if by_operations and not copied.startswith(("the numbers", "an array")) else ""
         return Wrong("saved-intermediate", expected, got, belief=belief, why=why, look=look, **details)
     if came is None:
         why = f"{first}, but for autograd it does not depend on {source}: its history was cut, or not recorded."
-        look = f"{_CUTS}; and `grad` without `create_graph`"
+        look = f"{_CUTS}; and each walk, `grad` or `backward()`, without `create_graph`"
         return Wrong("detached", expected, got, why=why, look=look, **details)
     why = f"{first}, and its own derivative is not what it should be."
     look = f"{_CUTS}; and the backward of each Function that it calls"
@@ -1002,7 +1013,7 @@ def check_zeros(trial: Trial, second: bool) -> None:
         if "nan" in got or "your line" in got:
             raise
         why = f"For other numbers it is right, and here there are only zeros in {where}. A zero is a number as any "
-        why += "other: the same rule holds for it, and what comes of it moves when it does."
+        why += "other: the same rule holds for it" + ", and what comes of it moves when it does" * second + "."
         look = "each `if`, `where`, sign, mask, division and `except` that depends on numbers"
         raise Wrong("zeros", expected, got, why=why, look=look) from None
 

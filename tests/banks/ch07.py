@@ -1166,6 +1166,15 @@ any-walk
     ),
 }
 
+WRONG["descend"]["unjudged/scaled"] = """def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p.grad *= rate
+                p -= p.grad
+                p.grad = None
+"""
+
 RIGHT = {
     "versions": [
         _versions(a=2.0, v=2.0),

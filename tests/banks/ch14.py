@@ -1301,3 +1301,15 @@ float
 """,
     ),
 }
+
+RIGHT["play"].append("""def play(g, d, rate):
+    g.requires_grad_(False)
+    try:
+        score = d * (g * 2)
+        (1 + score * score).backward()
+    finally:
+        g.requires_grad_()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - d.detach() * (g * 2)).backward()
+""")
