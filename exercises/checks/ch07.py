@@ -536,7 +536,7 @@ def _check_descend(answer, values, rate, first):
         raise Wrong("zero-kept", "a gradient of zeros cleared as others are", got, look=look)
     for gradient, numbers in gradients:
         if tools.array(gradient).any() and not tools.same(tools.array(gradient), numbers):
-            expected, got = f"what was in a `.grad`, {_text(numbers)}, as it was or zeros", f"{_text(gradient)}"
+            expected, got = f"what was in a `.grad`, {tools.text(numbers)}, as it was or zeros", _text(gradient)
             why = "Who kept this gradient under a name sees other numbers in it now."
             look = "each operation in place on a `.grad`"
             raise Wrong("gradient-overwritten", expected, got, why=why, look=look)
@@ -845,7 +845,7 @@ False: y = x * x | x.data *= 2
 True: y = x * x | spoiled(y, x) | with mg.no_grad(): x -= 1
 True: y = x * x | y.sum().backward()
 True: e = mg.exp(x) | y = e * 3 | e.sum().backward()
-True: y = x * 2 | y[:1] = 5 | y.sum().backward()
+True: y = x.clone() | y[:1] = 5 | y.sum().backward()
 False: y = x + 1 | y.sum().backward()
 """  # whether a backward is refused, after these lines
 _REFUSED, _NO_SUM = tools.reasons(f"""

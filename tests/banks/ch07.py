@@ -1166,13 +1166,30 @@ any-walk
     ),
 }
 
-WRONG["descend"]["unjudged/scaled"] = """def descend(leaves, rate):
+WRONG["descend"]["gradient-overwritten/scaled"] = """def descend(leaves, rate):
     with mg.no_grad():
         for p in leaves:
             if p.grad is not None:
                 p.grad *= rate
                 p -= p.grad
                 p.grad = None
+"""
+
+WRONG["spoiled"]["used-up-not-noticed/saved-names"] = """def spoiled(y, x):
+    waiting, seen = [y.grad_fn], set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        try:
+            for name in dir(node):
+                if name.startswith("_saved_"):
+                    getattr(node, name)
+        except RuntimeError:
+            return True
+        waiting += [following for following, _ in node.next_functions]
+    return False
 """
 
 RIGHT = {
@@ -1412,18 +1429,6 @@ def spoiled(y, x):
 def spoiled(y, x):
     text = mg.draw(y).text
     return "would fail" in text or "buffers freed" in text
-""",
-        """
-def spoiled(y, x):
-    nodes = [y.grad_fn]
-    for node in nodes:
-        try:
-            for name in dir(node):
-                getattr(node, name)
-        except RuntimeError:
-            return True
-        nodes += [before for before, _ in node.next_functions if before is not None]
-    return False
 """,
         """
 def spoiled(result, leaf):
