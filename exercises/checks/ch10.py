@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,15 +44,20 @@ def _true_slopes(program: Callable, values: tuple) -> list[float]:
 _SCALAR_PROGRAMS: dict[str, Callable] = {
     "x * x + z": lambda x, z: x * x + z,
     "z * (h + h * h), with h = x * z": lambda x, z: z * engines.diamond(x, z),
-    "h * x + h, with h = x + z": lambda x, z: (x + z) * x + (x + z),
+    "h * x + h, with h = x + z": lambda x, z: (lambda h: h * x + h)(x + z),
     "(h + z) * h, with h = x * x": lambda x, z: (lambda h: (h + z) * h)(x * x),
+    "(h * x + h * z) + (h + x), with h = x * x": lambda x, z: (lambda h: (h * x + h * z) + (h + x))(x * x),
 }
 _MANY_DIGITS = (2e-5 / 3, 1e-5 / 7), (2e5 / 3, -1e5 / 7)
 _WITH_ZEROS = (-2.0, 0.0), (0.5, -2.0)  # a leaf is 0; h + h * h is
 
 
 def _grads(leaves: list[Scalar]) -> list[float]:
-    return [kit.a_number(getattr(leaf, "grad", None), "the `.grad` of a leaf") for leaf in leaves]
+    for came in (getattr(leaf, "grad", ...) for leaf in leaves):
+        if came in (None, ...):
+            expected, got = "the `.grad` of a leaf is a number", "None" if came is None else "it has none any more"
+            raise Wrong("none", expected, got, look="each line that sets or deletes a `.grad`")
+    return [kit.a_number(leaf.grad, "the `.grad` of a leaf") for leaf in leaves]
 
 
 def _all_close(came: list, true: list) -> bool:
@@ -66,7 +72,8 @@ def _unlike(came, true, name):
     if not any(came):
         return _wrong_walk("nothing", came, true, name=name)
     times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
-    if sum(map(bool, true)) > 1 and math.isfinite(times) and _all_close(came, [times * one for one in true]):
+    other = math.isfinite(times) and not kit.close(times, 1.0)
+    if sum(map(bool, true)) > 1 and other and _all_close(came, [times * one for one in true]):
         return _wrong_walk("other-start", came, true, name=name, times=f"{times:.10g}")
     return _wrong_walk("other-gradient", came, true, name=name)
 
@@ -79,30 +86,42 @@ _of_walks = tools.texts(
     """
 overwrites: {name}
     Where several edges lead to one node, it has only what one of them brought.
-    look: the line in which a gradient arrives, `=` or `+=`, and whether each edge is walked
-two-turns: {name} (M11)
+    look: the line in which a gradient arrives, `=` or `+=`
+overwrites/of-one-node: {name}
+    Where two edges lead from one node to one other, as in `x * x`, only one of them counts.
+    look: how your code goes over the edges of a node, and where two of them could become one
+two-turns: {name}
     A node that is used twice has two turns, and passes on all it has each time.
-    look: what is put into `waiting` when it is there already
+    look: what becomes of a node that is met again while it waits
 too-early: {name} (M11)
     A node has had its turn before all that used its result, when its gradient was not complete.
     look: which of the waiting nodes goes first
+too-early/oldest: {name}
+    A node has had its turn before all that used its result, when its gradient was not complete.
+    look: which of the waiting nodes goes first
+too-early/or-not-added: {name}
+    `h` has passed on what came from the sum alone. More reaches it, later or at the same time.
+    look: which node goes first, and how a gradient is added to one that is there
 nothing: {name}
-    The leaves have 0. Nothing has reached them, or it was cleared again.
-    look: the edges that lead to a leaf, and every line that sets a `.grad`
+    What should have arrived is not in `.grad`: that is 0.
+    look: the gradient that the walk starts with, the edges that lead to a leaf, and every line that sets a `.grad`
 other-start: {name}
     All of them are {times} times what they should be.
-    look: with which gradient the walk starts
+    look: with which gradient the walk starts, how often the root has a turn, and what else every gradient meets
 other-gradient: {name}
     look: the first node, from the root on, whose gradient is another: what was passed on to it, and when?
 again: {name}, walked again,
     The first walk was right. Then all `.grad` were set to 0, and it was called again.
     look: what your function keeps from call to call: a global name, a default argument, a mark on a node
 zero-is-not-new: {name}
-    Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while.
+    With z = -2.5 your walk was right. Here the parts 1 and -1 reach `h`, so its gradient can be 0 for a while.
     look: how your walk knows that a node is waiting already: its numbers do not tell that
+equal-values: {name}
+    Your walk was right before. Here `h` and `h * (z * z)` are two nodes with one and the same value.
+    look: how your walk tells one node from another
 at-zero: {name}
     With other numbers your walk was right. Here a slope, or a gradient on the way, is 0.
-    look: what your walk does where a slope or a gradient is 0
+    look: what your walk does where a value, a slope or a gradient is 0
 at-zero/not: {name}
     With other numbers your walk was right.
     look: what depends on the numbers
@@ -119,11 +138,17 @@ leaves-cleared: {name}, after {times} walks, (M08)
     The leaves have what a single walk gives. From walk to walk theirs have to add up.
     look: which `.grad` you clear, or set with `=`
 leaves-cleared/no-walk: {name}, after {times} walks,
-    The leaves have what a single walk gives: another walk over the same nodes brings nothing.
-    look: what stays after a walk, and lets the next one end at once: a mark, a `.grad`, a set
+    The leaves have what a single walk gives: another walk over the same nodes changes nothing.
+    look: what stays after a walk, and what the next one does with it: a mark, a `.grad`, a set
+leaves-cleared/now-and-then: {name}, after {times} walks,
+    The leaves have what a single walk gives. A walk that finds other numbers there does add to them.
+    look: what your walk does at a leaf that has a `.grad`, and what stays after a walk
+leaf-of-two-walks: {name}, after {times} walks,
+    One more walk brings what it should if the `.grad` of each leaf is set to 0 before, and not as it is here.
+    look: what is added at a leaf that has a `.grad`
 kept-inside: {name}, after {times} walks,
-    More than it should be: something of an earlier walk may have been passed on again.
-    look: what is left on nodes with next nodes after a walk
+    One more walk is wrong also if the `.grad` of each leaf is set to 0 before: something else of earlier walks matters.
+    look: what is left after a walk, on nodes with next nodes or in what your function keeps
 kept-inside/trunk: {name}
     Three walks share `h`. A later one may have met something that an earlier one left behind.
     look: what is left on nodes with next nodes after a walk
@@ -147,8 +172,8 @@ kept-inside/after-an-error: {name}
     The walk before ended with an error, as it should. Something of it may have been passed on by this one.
     look: where you keep what is on the way
 cleared-comes-back: {name}, walked once more,
-    After six walks every `.grad` of a leaf was set to {old}. A walk adds to that.
-    look: what your function keeps beside `.grad`
+    After several walks every `.grad` of a leaf was set to {old}. A walk adds to that.
+    look: what your function keeps beside `.grad`, and what it does with a `.grad` that is there
 """,
     "for {when} the gradient{s} {true}, as in minigrad",
 )
@@ -181,7 +206,10 @@ _SOURCES = kit.patterns("""
 sub-saves: B=2 or B=1
     No derivative of `sub` names an operand. What nobody names is not saved.
     look: the parameters of both derivatives of `sub`
-second-fails: B twice=False (M12)
+second-fails: B twice=False, D twice=False (M12)
+    A walk frees what was saved. `sub` saved nothing, so a second walk finds all that it needs.
+    look: what the second walk would miss
+second-fails: B twice=False
     A walk frees what was saved. `sub` saved nothing, so a second walk finds all that it needs.
     look: what the second walk would miss
 one-x: A=1
@@ -248,7 +276,10 @@ overwriting-adds: A=33
 first-not-last: A=3
     3 arrives first. Each later one overwrites it.
     look: which edge to x is walked last
-no-order-needed: C=33 (M11)
+no-order-needed: C=33, D=33 (M11)
+    `h` is found before `m` and passes on the 1 that it has. What `m` sends it comes too late.
+    look: the turns in the picture of the chapter, and what has arrived at `h` in its own
+no-order-needed: C=33
     `h` is found before `m` and passes on the 1 that it has. What `m` sends it comes too late.
     look: the turns in the picture of the chapter, and what has arrived at `h` in its own
 one-visit: B visits=1
@@ -261,7 +292,7 @@ inside-is-clean: E=66
     66 is what it ought to be. This walk keeps 4 at `h` and 1 at `m`, and the second walk adds to them.
     look: what `h.grad` is when the second walk starts
 minigrad-keeps: minigrad=117 (M10)
-    In minigrad what is on the way belongs to the walk, and goes with it. Nothing is left to clear.
+    In minigrad what is on the way belongs to the walk, and goes with it. Nothing is left inside to clear.
     look: the line of `run` that takes a gradient out of `grads`
 cleared-between: minigrad=33 (M08)
     Nobody clears `x.grad` between the walks, and leaves add up.
@@ -313,8 +344,8 @@ def _check_walk(answer, name, program, values):
     leaves, true = list(map(Scalar, values)), _true_slopes(program, values)
     root = program(*leaves)
     _walked(answer, root, where=name)
-    if not _all_close(_grads(leaves), true):
-        raise _with_picture(_diagnosed(root, leaves, true, name), root, leaves, true)
+    if not _exactly(_grads(leaves), true):
+        raise _with_picture(_diagnosed(answer, leaves, true, name), root, leaves, true)
     for node in engines.behind(root):
         node.grad = 0.0
     _expect_walk(answer, root, leaves, true, "again", name)
@@ -323,20 +354,26 @@ def _check_walk(answer, name, program, values):
 _walked = partial(once, may=("grad",))
 
 
+def _exactly(came: list, true: list) -> bool:
+    return np.allclose(came, true, 1e-9, 0.0)
+
+
 def _expect_walk(answer, root, leaves, true, code, name, walks=1, **left_open):
     """One more walk over the graph of `root`, the last of so many: if the gradients are others, that is `code`."""
     _walked(answer, root, where=name)
     came = _grads(leaves)
-    if not np.allclose(came, true, 1e-9, 0.0):
+    if not _exactly(came, true):
         raise _with_picture(_wrong_walk(code, came, true, name=name, **left_open), root, leaves, true, walks)
 
 
 def _check_other_walks(answer, walks):
     """Gradients that are 0 on the way, numbers of all kinds, and graphs of other forms."""
+    leaves, (*_, (name, program)) = [Scalar(1.5), Scalar(-1.0)], _SCALAR_PROGRAMS.items()
+    _expect_walk(answer, program(*leaves), leaves, [7.75, 2.25], "zero-is-not-new", name + ", z = -1")
     x, z = Scalar(1.5), Scalar(-1.0)
     h = x * x
-    name = "h * z * z + h * z + h, with h = x * x, z = -1"
-    _expect_walk(answer, (h * (z * z) + h * z) + h, [x, z], [3.0, -2.25], "zero-is-not-new", name)
+    name = "(h * (z * z) + h * x) + h, with h = x * x, z = -1"
+    _expect_walk(answer, (h * (z * z) + h * x) + h, [x, z], [12.75, -4.5], "equal-values", name)
     for values, (name, program) in product(_MANY_DIGITS + _WITH_ZEROS, _SCALAR_PROGRAMS.items()):
         leaves = list(map(Scalar, values))
         root = program(*leaves)
@@ -366,13 +403,20 @@ def _check_large(answer, walk, times):
         walk(answer, engines.chain(*leaves, times))
 
 
-def _diagnosed(root, leaves, true, name):
-    """What is wrong with the gradients of one walk: the known bug that gives the same numbers, if any."""
-    came = _grads(leaves)
-    for code, bug in engines.BUGS:
-        grads = engines.walk(root, **bug)
-        if _all_close(came, [grads.get(leaf, 0.0) for leaf in leaves]):
-            return _wrong_walk(code, came, true, name=name)
+def _diagnosed(answer, leaves, true, name):
+    """What is wrong with the gradients of one walk: the known bug that gives the same numbers for all programs."""
+    came, runs = _grads(leaves), []
+    for program in _SCALAR_PROGRAMS.values():
+        others = [Scalar(1.5), Scalar(-2.5)]
+        root = program(*others)
+        with contextlib.suppress(Wrong):  # what is missing is no evidence
+            _walked(answer, root, where=name)
+            runs.append((root, others, _grads(others)))
+    for known, bug in engines.BUGS:
+        walks = [(engines.walk(root, **bug), others, grads) for root, others, grads in runs]
+        alike = [_all_close(grads, [walk.get(leaf, 0.0) for leaf in others]) for walk, others, grads in walks]
+        if all(alike) and len(alike) == len(_SCALAR_PROGRAMS):
+            return _wrong_walk(known, came, true, name=name)
     return _unlike(came, true, name)
 
 
@@ -421,12 +465,12 @@ def _text(grad: Any) -> str:
 def twice(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_TWICE)
-    for values, (name, program) in product(((0.5, 3.0), (-2.0, 0.0)), _SCALAR_PROGRAMS.items()):
+    for values, (name, program) in product(((0.75, 3.0), (-2.0, 0.0)), _SCALAR_PROGRAMS.items()):
         leaves, true = list(map(Scalar, values)), _true_slopes(program, values)
         root = program(*leaves)
         for times in range(1, 7):
             _walked(answer, root, where=name)
-            _check_times(answer, root, leaves, true, times, name)
+            _check_times(answer, root, leaves, true, times, name, partial(_one_more, answer, program, values, times))
         for old in (0.0, 7.0):
             for leaf in leaves:
                 leaf.grad = old
@@ -455,22 +499,33 @@ def backward_twice(root):
 """
 
 
-def _check_times(answer, root, leaves, true, times, name):
+def _check_times(answer, root, leaves, true, times, name, one_more):
     came, wanted = _grads(leaves), [times * one for one in true]
     if _all_close(came, wanted):
         return
     if times == 1:
-        raise _with_picture(_diagnosed(root, leaves, true, name), root, leaves, true)
+        raise _with_picture(_diagnosed(answer, leaves, true, name), root, leaves, true)
     if _all_close(came, true):
-        for leaf in leaves:
-            leaf.grad = 7.0
-        _walked(answer, root, where=name)
-        code = "leaves-cleared/no-walk" if _grads(leaves) == [7.0, 7.0] else "leaves-cleared"
+        more = one_more(7.0)
+        code = "leaves-cleared" if _all_close(more, true) else "leaves-cleared/now-and-then"
+        code = "leaves-cleared/no-walk" if more == [7.0, 7.0] else code
         raise _wrong_walk(code, came, wanted, name=name, times=times)
-    if sum(map(abs, came)) > sum(map(abs, wanted)):
-        wrong = _wrong_walk("kept-inside", came, wanted, name=name, times=times)
+    code = "leaf-of-two-walks" if _all_close(one_more(0.0), true) else "kept-inside"
+    wrong = _wrong_walk(code, came, wanted, name=name, times=times)
+    if any(came) and (code != "kept-inside" or sum(map(abs, came)) > sum(map(abs, wanted))):
         raise _with_picture(wrong, root, leaves, wanted, times)
     raise _unlike(came, wanted, f"{name}, after {times} walks,")
+
+
+def _one_more(answer, program, values, times, old):
+    """What a walk leaves after so many others over the same graph, if it finds this in the `.grad` of each leaf."""
+    leaves = list(map(Scalar, values))
+    root = program(*leaves)
+    for i in range(times + 1):
+        for leaf in leaves:
+            leaf.grad = old if i == times else leaf.grad
+        _walked(answer, root, where="a walk once more")
+    return _grads(leaves)
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -521,7 +576,8 @@ def _check_turns(given, root, name):
     if missing:
         ends = all(node is root or not node.next_nodes for node in missing)
         why = "Leaves and the root have a turn, too." if ends else ""
-        got = f"{len(nodes) - len(missing)} of {len(nodes)} nodes"
+        others = len(place) - len(nodes) + len(missing)
+        got = f"{len(nodes) - len(missing)} of {len(nodes)} nodes" + f", and {others} other objects" * bool(others)
         raise Wrong("missing", expected, got, why=why, look="who is left out")
     if len(place) != len(nodes):
         look = "what is there from another graph, or an earlier call"
@@ -529,11 +585,12 @@ def _check_turns(given, root, name):
     pairs = [(place[node], place[next_node]) for node in nodes for next_node in node.next_nodes]
     got = "a list in which a node comes before one that used its result"
     if pairs and all(one > other for one, other in pairs):
-        why = "This is the order of the forward pass."
+        why = "In such an order the forward pass goes."
         raise Wrong("inputs-first", expected, got, why=why, look="who comes first on the way back: the root")
     if any(one > other for one, other in pairs):
         why = "When such a node has its turn, a part of its gradient is still to come."
-        raise Wrong("too-early", expected, got, belief="M11", why=why, look="the numbers of your nodes, in your order")
+        belief = "M11" * (list(given) == nodes)  # as they were found, without another order
+        raise Wrong("too-early", expected, got, belief=belief, why=why, look="the numbers of your nodes, in your order")
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -578,33 +635,41 @@ _MEAN = "That is a mean. What the forward pass repeats, the backward pass adds u
 
 
 def _check_arrival(answer, shape, parts):
-    next_node, grads = Node("leaf", shape), {}
-    for part in parts:
+    next_node, grads, fitted = Node("leaf", shape), {}, [sum_to(part, shape) for part in parts]
+    for arrived, part in enumerate(parts):
         once(answer, grads, next_node, part.copy(), where=f"a part for the shape {shape}")
         if list(grads) != [next_node]:
             look = "the line that puts the part into `grads`, under the key `next_node`"
             got = "one with another key, or more than one" if grads else "`grads` is empty"
             raise Wrong("nothing-stored", "one entry in `grads`, for `next_node`", got, look=look)
         _check_array(grads[next_node], shape, part.shape)
-    came, (first, second) = grads[next_node], (sum_to(part, shape) for part in parts)
-    right, where = first + second, f"for a node of shape {shape}"
+        _check_sum(grads[next_node], fitted[: arrived + 1], f"for a node of shape {shape}", part.size)
+
+
+def _check_sum(came, parts, where, size):
+    """What is there when one part, or two, of so many numbers have arrived: the parts are given as they should fit."""
+    right, (*before, last) = sum(parts), parts
     close = lambda other: np.allclose(came, other, 1e-9, 1e-18, equal_nan=True)  # noqa: E731
     if close(right):
         return
+    where += ", when a second part has arrived" if before else ", when one part has arrived"
     if np.allclose(came, right, 1e-4, 1e-6):
         expected, got = _worst(came, right)
-        look = "whatever rounds a part, or leaves out a small one"
-        raise Wrong("rounded", f"{expected} {where}", got, look=look)
+        raise Wrong("rounded", f"{expected} {where}", got, look="whatever rounds a part, or leaves out a small one")
     expected, got = _entry(came, right, where, 1e-9, 1e-18)
-    stored, mean = "what you do when `next_node in grads`", right * came.size / max(parts[0].size, 1)
-    for code, wrong, why, look in (
-        ("overwrites", second, "Only the second part is there: it took the place of the first.", stored),
-        ("first-only", first, "Only the first part is there.", stored),
-        ("mean", mean, _MEAN, "the function that you call on the part"),
-        ("other-gradient", came, "", "along which dimensions you sum, and how parts are added"),
-    ):
-        if close(wrong):
-            raise Wrong(code, expected, got, why=why, look=look)
+    if came.dtype.kind == "i":
+        look = "each array that your function makes"
+        raise Wrong("other-dtype", "an array of float64, as the part", f"one of {came.dtype}", look=look)
+    if not before:
+        mean = close(right * came.size / max(size, 1))
+        look = "what you do where `next_node` is not in `grads` yet: what is summed, and what is put there"
+        look = "what is done with a part: a mean, a division?" if mean else look
+        raise Wrong("mean" if mean else "other-gradient", expected, got, why=_MEAN * mean, look=look)
+    only = [code for code, wrong in (("overwrites", last), ("first-only", before[0])) if close(wrong)]
+    why = {"overwrites": "only the second is there.", "first-only": "it is still all that is there."}
+    code = (*only, "other-gradient")[0]
+    why = "The first part had arrived well. Now " + why.get(code, "something else is there than the sum of both.")
+    raise Wrong(code, expected, got, why=why, look="what you do when `next_node in grads`")
 
 
 def _check_array(came, shape, of_part):
@@ -616,9 +681,10 @@ def _check_array(came, shape, of_part):
         look = "each array that your function makes"
         raise Wrong("other-dtype", "an array of float64, as the part", f"one of {came.dtype}", look=look)
     if came.shape == of_part != shape:
-        why = "That is the shape of the result. A gradient has the shape of its tensor."
+        why = "That is the shape of the part. A gradient has the shape of its tensor."
         look = "how a part gets the shape of its node"
-        raise Wrong("unbroadcast", expected, f"one of shape {came.shape}", belief="M37", why=why, look=look)
+        belief = "M37" * (shape == (3,) and of_part == (4, 3))  # what is asked for later was summed in part
+        raise Wrong("unbroadcast", expected, f"one of shape {came.shape}", belief=belief, why=why, look=look)
     if came.shape != shape:
         look = "which dimensions you sum, and which you keep"
         raise Wrong("other-shape", expected, f"one of shape {came.shape}", look=look)

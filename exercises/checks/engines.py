@@ -76,17 +76,20 @@ def behind(root: Scalar) -> list[Scalar]:
 _newest, _oldest = partial(max, key=attrgetter("number")), partial(min, key=attrgetter("number"))
 
 
-def walk(root: Scalar, pick: Callable = _newest, again: str = "never", adds: bool = True) -> dict[Scalar, float]:
+def walk(
+    root: Scalar, pick: Callable = _newest, again: str = "never", adds: bool = True, edges: Callable = list
+) -> dict[Scalar, float]:
     """The gradients of a walk, which has the bugs that it is told.
 
-    `pick` says which of those that wait goes next, `again` whether a node may wait once more when it has met it.
+    `pick` says which of those that wait goes next, `again` whether a node may wait once more when it has met it, and
+    `edges` which edges of a node are walked.
     """
     grads, waiting, met = {root: 1.0}, [root], {root}
     known: Any = {"never": met, "later": waiting, "always": ()}[again]
     while waiting:
         node = pick(waiting)
         waiting.remove(node)
-        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
+        for next_node, slope in edges(zip(node.next_nodes, node.slopes, strict=True)):
             grads[next_node] = grads.get(next_node, 0.0) * adds + grads[node] * slope
             if next_node not in known:
                 met.add(next_node)
@@ -94,14 +97,13 @@ def walk(root: Scalar, pick: Callable = _newest, again: str = "never", adds: boo
     return grads
 
 
-BUGS: tuple[tuple[str, dict[str, Any]], ...] = (  # the code of a diagnosis, and what `walk` is told
+_FOUND = itemgetter(0), itemgetter(-1)
+BUGS: tuple[tuple[str, dict[str, Any]], ...] = (  # the name of a diagnosis, and what `walk` is told
     ("overwrites", {"adds": False}),
-    ("two-turns", {"again": "always"}),
-    *(
-        ("too-early", {"pick": pick, "again": again})
-        for pick in (itemgetter(0), itemgetter(-1), _oldest)
-        for again in ("never", "later")
-    ),
+    ("overwrites/of-one-node", {"edges": lambda pairs: dict(pairs).items()}),
+    *(("two-turns", {"pick": pick, "again": "always"}) for pick in (_newest, *_FOUND)),
+    *(("too-early/oldest", {"pick": _oldest, "again": again}) for again in ("never", "later")),
+    *(("too-early", {"pick": pick, "again": again}) for pick in _FOUND for again in ("never", "later")),
 )
 
 
@@ -218,18 +220,18 @@ _MAY_WAIT = 1_000  # Python's own limit, which others may have raised
 _CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 _MANY = "many thousand calls for 25 additions `h = h + h`"
 _texts = tools.texts("""
-given-engine: a walk of yours
+given-engine: work of your own code
     That engine was given. This exercise is about one of your own.
-    look: where your code hands the work on
+    look: where your code calls it
 no-end: an answer for {where}
-    There are a few nodes, or numbers, only. So your loop, or your recursion, does not come to an end.
-    look: what a loop waits for: in a walk, what leaves `waiting`, and on which condition something is put in
+    There are a few nodes, or numbers, only. So your loop, or your recursion, seems not to come to an end.
+    look: what ends your loop, or your recursion: in a walk, how often a node can be met
 paths: as many turns as there are nodes
     A small graph was walked well. Here each addition doubles the ways, and your code seems to go each of them.
     look: what your code does at a node that it has met before
-recursion: an answer for 1,200 operations in a row
-    A call waits for a call for each node, and Python lets only so many wait. A loop has no such limit.
-    look: which function calls itself
+recursion: an answer for {where}
+    Calls wait for calls, and Python lets only so many wait. A loop has no such limit.
+    look: which function calls itself, or is called again by what it calls
 mode-left: {name} as it was: {was}
     Whatever comes after your function finds it changed.
     look: where it is set, and set back
@@ -260,23 +262,31 @@ def once(
             known = ("no-end", f"none after {_CALLS:,} calls") if where else ("paths", _MANY)
             raise _texts(*known, where=where) from None
         except _Forbidden:
-            raise _texts("given-engine", "a given one") from None
+            raise _texts("given-engine", "a call of a given engine") from None
 
     kit._refuse_other_arguments(function, inputs)
-    return without_recursion(careful, about=inputs, may=may)
+    return without_recursion(careful, about=inputs, may=may, small=where, where=where or "25 additions `h = h + h`")
 
 
 def without_recursion(
-    function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ("grad",)
+    function: Callable,
+    *inputs: Any,
+    about: tuple | None = None,
+    may: tuple[str, ...] = ("grad",),
+    where: str = "1,200 operations in a row",
+    small: str = "",
 ) -> Any:
-    """The learner's function on our inputs (see `keeping`), of which no more calls may wait than Python lets wait."""
+    """The learner's function on our inputs (see `keeping`), of which no more calls may wait than Python lets wait.
+
+    `where` says what these are, and `small` is not empty where that is so small that a recursion has no end.
+    """
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(min(before, _MAY_WAIT))
     try:
         return keeping(function, *inputs, about=about, may=may)
     except Wrong as wrong:
-        if "RecursionError" in wrong.verdict.got:
-            raise _texts("recursion", wrong.verdict.got) from None
+        if isinstance(wrong.__context__, RecursionError):
+            raise _texts("no-end" if small else "recursion", wrong.verdict.got, where=where) from None
         raise
     finally:
         sys.setrecursionlimit(before)
@@ -304,7 +314,9 @@ def keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: t
 def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
     if isinstance(one, np.ndarray):
         return _texts("in-place", show(now), was=show(was) + f" as `{name}`" * (name != "data"))
-    got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
+    got = (
+        f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "another object, or other values in it"
+    )
     got = f"{show(now)}, and there was none before" if was is ... else "it is gone" if now is ... else got
     kinds = {Scalar: "a `Scalar`", small_engine.Node: "a node", small_engine.Tensor: "a tensor"}
     code = "given-changed/version" if name == "version" else "given-changed"
