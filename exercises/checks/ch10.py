@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -16,7 +15,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import engines, kit, tools
-from exercises.checks.engines import Scalar, keeping, once, without_recursion
+from exercises.checks.engines import Scalar, all_close, keeping, once, unlike, without_recursion, wrong_walk
 from exercises.checks.kit import Unanswered, Wrong, call, show
 from minigrad import small_engine as small
 from minigrad.autograd import engine as minigrads
@@ -55,129 +54,10 @@ _WITH_ZEROS = (-2.0, 0.0), (0.5, -2.0)  # a leaf is 0; h + h * h is
 
 def _grads(leaves: list[Scalar]) -> list[float]:
     for came in (getattr(leaf, "grad", ...) for leaf in leaves):
-        if came in (None, ...):
+        if came is None or came is ...:
             expected, got = "the `.grad` of a leaf is a number", "None" if came is None else "it has none any more"
             raise Wrong("none", expected, got, look="each line that sets or deletes a `.grad`")
     return [kit.a_number(leaf.grad, "the `.grad` of a leaf") for leaf in leaves]
-
-
-def _all_close(came: list, true: list) -> bool:
-    return len(came) == len(true) and all(kit.close(one, other) for one, other in zip(came, true, strict=True))
-
-
-def _numbers(values: list[float]) -> str:
-    return " and ".join(f"{value:.12g}" for value in values)
-
-
-def _unlike(came, true, name):
-    if not any(came):
-        return _wrong_walk("nothing", came, true, name=name)
-    times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
-    other = math.isfinite(times) and not kit.close(times, 1.0)
-    if sum(map(bool, true)) > 1 and other and _all_close(came, [times * one for one in true]):
-        return _wrong_walk("other-start", came, true, name=name, times=f"{times:.10g}")
-    return _wrong_walk("other-gradient", came, true, name=name)
-
-
-def _wrong_walk(code, came, true, **left_open):
-    return _of_walks(code, _numbers(came), true=_numbers(true), s="s" * (len(true) > 1), **left_open)
-
-
-_of_walks = tools.texts(
-    """
-overwrites: {name}
-    Where several edges lead to one node, it has only what one of them brought.
-    look: the line in which a gradient arrives, `=` or `+=`
-overwrites/of-one-node: {name}
-    Where two edges lead from one node to one other, as in `x * x`, only one of them counts.
-    look: how your code goes over the edges of a node, and where two of them could become one
-two-turns: {name}
-    A node that is used twice has two turns, and passes on all it has each time.
-    look: what becomes of a node that is met again while it waits
-too-early: {name} (M11)
-    A node has had its turn before all that used its result, when its gradient was not complete.
-    look: which of the waiting nodes goes first
-too-early/oldest: {name}
-    A node has had its turn before all that used its result, when its gradient was not complete.
-    look: which of the waiting nodes goes first
-too-early/or-not-added: {name}
-    `h` has passed on what came from the sum alone. More reaches it, later or at the same time.
-    look: which node goes first, and how a gradient is added to one that is there
-nothing: {name}
-    What should have arrived is not in `.grad`: that is 0.
-    look: the gradient that the walk starts with, the edges that lead to a leaf, and every line that sets a `.grad`
-other-start: {name}
-    All of them are {times} times what they should be.
-    look: with which gradient the walk starts, how often the root has a turn, and what else every gradient meets
-other-gradient: {name}
-    look: the first node, from the root on, whose gradient is another: what was passed on to it, and when?
-again: {name}, walked again,
-    The first walk was right. Then all `.grad` were set to 0, and it was called again.
-    look: what your function keeps from call to call: a global name, a default argument, a mark on a node
-zero-is-not-new: {name}
-    With z = -2.5 your walk was right. Here the parts 1 and -1 reach `h`, so its gradient can be 0 for a while.
-    look: how your walk knows that a node is waiting already: its numbers do not tell that
-equal-values: {name}
-    Your walk was right before. Here `h` and `h * (z * z)` are two nodes with one and the same value.
-    look: how your walk tells one node from another
-at-zero: {name}
-    With other numbers your walk was right. Here a slope, or a gradient on the way, is 0.
-    look: what your walk does where a value, a slope or a gradient is 0
-at-zero/not: {name}
-    With other numbers your walk was right.
-    look: what depends on the numbers
-rounded: {name}
-    With other numbers your walk was right. These are small or large, and have many digits.
-    look: whatever rounds a gradient, cuts it off, or leaves one out
-late-leaf: {name}
-    Your walk was right where all leaves are older than all results. Here `z` is newer than `h`.
-    look: what your walk does when a leaf comes before a result
-leaf-as-root: {name}
-    The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation.
-    look: what the root gets, if it is a leaf
-leaves-cleared: {name}, after {times} walks, (M08)
-    The leaves have what a single walk gives. From walk to walk theirs have to add up.
-    look: which `.grad` you clear, or set with `=`
-leaves-cleared/no-walk: {name}, after {times} walks,
-    The leaves have what a single walk gives: another walk over the same nodes changes nothing.
-    look: what stays after a walk, and what the next one does with it: a mark, a `.grad`, a set
-leaves-cleared/now-and-then: {name}, after {times} walks,
-    The leaves have what a single walk gives. A walk that finds other numbers there does add to them.
-    look: what your walk does at a leaf that has a `.grad`, and what stays after a walk
-leaf-of-two-walks: {name}, after {times} walks,
-    One more walk brings what it should if the `.grad` of each leaf is set to 0 before, and not as it is here.
-    look: what is added at a leaf that has a `.grad`
-kept-inside: {name}, after {times} walks,
-    One more walk is wrong also if the `.grad` of each leaf is set to 0 before: something else of earlier walks matters.
-    look: what is left after a walk, on nodes with next nodes or in what your function keeps
-kept-inside/trunk: {name}
-    Three walks share `h`. A later one may have met something that an earlier one left behind.
-    look: what is left on nodes with next nodes after a walk
-grad-shared: {name}
-    An addition hands one and the same gradient to both inputs. What was added for `x` is in that of `z`, too.
-    look: the line that adds what arrives: does it write into an array?
-grad-shared/leaf: {name}
-    An addition hands one and the same gradient to both inputs. A leaf that keeps it as it came shares it.
-    look: what becomes the `.grad` of a leaf when there was none
-grad-elsewhere: {name}
-    `x.grad` was 0, because `sub_` had changed it, and 2 arrived.
-    look: what you add to: the `.grad` of the leaf, or another place that keeps its gradient?
-leaf-overwritten: {name} (M08)
-    52 was there before. A leaf adds what arrives to what it has.
-    look: the line that sets the `.grad` of a leaf
-kept-inside/passed-on: {name} (M10)
-    The second walk has passed on what the first left inside of the graph. With such an engine people would have to
-    clear it; in PyTorch and minigrad nothing is left there.
-    look: where you keep what is on the way
-kept-inside/after-an-error: {name}
-    The walk before ended with an error, as it should. Something of it may have been passed on by this one.
-    look: where you keep what is on the way
-cleared-comes-back: {name}, walked once more,
-    After several walks every `.grad` of a leaf was set to {old}. A walk adds to that.
-    look: what your function keeps beside `.grad`, and what it does with a `.grad` that is there
-""",
-    "for {when} the gradient{s} {true}, as in minigrad",
-)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -364,7 +244,7 @@ def _expect_walk(answer, root, leaves, true, code, name, walks=1, **left_open):
     _walked(answer, root, where=name)
     came = _grads(leaves)
     if not _exactly(came, true):
-        raise _with_picture(_wrong_walk(code, came, true, name=name, **left_open), root, leaves, true, walks)
+        raise _with_picture(wrong_walk(code, came, true, name=name, **left_open), root, leaves, true, walks)
 
 
 def _check_other_walks(answer, walks):
@@ -398,8 +278,8 @@ def _check_large(answer, walk, times):
     _walked(answer, engines.doubled(leaves[0]))
     for true, name in (([2.0**25, 0.0], "25 times h = h + h"), ([1.0, times], f"{times:,} additions in a row")):
         came = _grads(leaves)
-        if not _all_close(came, true):
-            raise _unlike(came, true, name)
+        if not all_close(came, true):
+            raise unlike(came, true, name)
         leaves = [Scalar(1.0), Scalar(2.0)]
         walk(answer, engines.chain(*leaves, times))
 
@@ -415,10 +295,10 @@ def _diagnosed(answer, leaves, true, name):
             runs.append((root, others, _grads(others)))
     for known, bug in engines.BUGS:
         walks = [(engines.walk(root, **bug), others, grads) for root, others, grads in runs]
-        alike = [_all_close(grads, [walk.get(leaf, 0.0) for leaf in others]) for walk, others, grads in walks]
+        alike = [all_close(grads, [walk.get(leaf, 0.0) for leaf in others]) for walk, others, grads in walks]
         if all(alike) and len(alike) == len(_SCALAR_PROGRAMS):
-            return _wrong_walk(known, came, true, name=name)
-    return _unlike(came, true, name)
+            return wrong_walk(known, came, true, name=name)
+    return unlike(came, true, name)
 
 
 def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar], true: list, walks: int = 1) -> Wrong:
@@ -502,20 +382,20 @@ def backward_twice(root):
 
 def _check_times(answer, root, leaves, true, times, name, one_more):
     came, wanted = _grads(leaves), [times * one for one in true]
-    if _all_close(came, wanted):
+    if all_close(came, wanted):
         return
     if times == 1:
         raise _with_picture(_diagnosed(answer, leaves, true, name), root, leaves, true)
-    if _all_close(came, true):
+    if all_close(came, true):
         more = one_more(7.0)
-        code = "leaves-cleared" if _all_close(more, true) else "leaves-cleared/now-and-then"
+        code = "leaves-cleared" if all_close(more, true) else "leaves-cleared/now-and-then"
         code = "leaves-cleared/no-walk" if more == [7.0, 7.0] else code
-        raise _wrong_walk(code, came, wanted, name=name, times=times)
-    code = "leaf-of-two-walks" if _all_close(one_more(0.0), true) else "kept-inside"
-    wrong = _wrong_walk(code, came, wanted, name=name, times=times)
+        raise wrong_walk(code, came, wanted, name=name, times=times)
+    code = "leaf-of-two-walks" if all_close(one_more(0.0), true) else "kept-inside"
+    wrong = wrong_walk(code, came, wanted, name=name, times=times)
     if any(came) and (code != "kept-inside" or sum(map(abs, came)) > sum(map(abs, wanted))):
         raise _with_picture(wrong, root, leaves, wanted, times)
-    raise _unlike(came, wanted, f"{name}, after {times} walks,")
+    raise unlike(came, wanted, f"{name}, after {times} walks,")
 
 
 def _one_more(answer, program, values, times, old):
@@ -764,9 +644,10 @@ def _check_programs(kind: type) -> None:
     for name, program in _PROGRAMS.items():
         mine, (leaves, true) = [_leaf(kind, values) for values in _VALUES], _on_minigrad(program)
         look = "what your code does in this program"
-        result = _ours(f"a value for {name}", lambda m=mine, run=program: without_recursion(lambda: run(*m)), look)
+        runs = partial(without_recursion, where=name, small=name)
+        result = _ours(f"a value for {name}", partial(runs, partial(program, *mine)), look)
         _check_graph(result, true, mine, leaves, name)
-        _ours(f"a walk over {name}", lambda result=result: without_recursion(result.backward), look)
+        _ours(f"a walk over {name}", lambda runs=runs, result=result: runs(result.backward), look)
         for leaf, values in zip(mine, _VALUES, strict=True):
             if _array(leaf, "a leaf is").tolist() != values:
                 look = "what writes into an array: the forward, a rule, or the walk"
@@ -1104,13 +985,18 @@ def _take_turn(answer, node, retain_graph=False):
     return keeping(answer, node, grad, retain_graph, may=("saved",))
 
 
+def _on_purpose(wrong: Wrong) -> bool:
+    """Whether the learner's code ended with an error that it raises itself."""
+    own_line = re.search(r"your line: .*\b(raise|assert)\b", wrong.verdict.got)
+    return wrong.verdict.code == "raised" and own_line is not None
+
+
 def _goes(answer, node, code, what):
     """The parts of a turn that is not to be refused: an error that is raised on purpose is the diagnosis `code`."""
     try:
         return _take_turn(answer, node)
     except Wrong as wrong:
-        on_purpose = re.search(r"your line: .*\b(raise|assert)\b", wrong.verdict.got)
-        if wrong.verdict.code != "raised" or not (on_purpose or code == "frees-all"):
+        if not _on_purpose(wrong) and (wrong.verdict.code, code) != ("raised", "frees-all"):
             raise
         raise _of_turns(code, wrong.verdict.got, what=what) from None
 
@@ -1402,17 +1288,21 @@ def engine(answer):
     if issubclass(answer, small.Tensor | mg.Tensor):
         raise _of_engines("given-engine", show(answer))
     _check_own(answer)
-    for stage in STAGES:
-        said = call(stage, answer)  # what fails in it fails in what the learner's tensors do
+    for stage in STAGES:  # what fails in it fails in what the learner's tensors do
+        look = "what the error names: an attribute, a method or an option of your `Tensor`, or of its nodes"
+        said = _ours("your engine runs without an error", lambda stage=stage: call(stage, answer), look)
     return said  # by the last one, which trains
 
 
 _of_engines = tools.texts("""
+leaf-without-node: a node for `Tensor(3.0, requires_grad=True)`
+    Its node is where a walk ends, and where it finds the leaf.
+    look: `__init__` of your `Tensor`
 given-engine: a class of yours
     That engine was given. This exercise is about one of your own.
     look: what `Tensor` stands for
 given-engine/made: a tensor of your class
-    The class is yours, but what it makes is not.
+    What your class makes is of another class.
     look: what `Tensor(3.0)` returns
 shares-memory: the caller's array as it was
     `Tensor(array)` lies on the memory of `array`: whoever overwrites the one overwrites the other.
@@ -1425,25 +1315,28 @@ not-recorded: a node for {name}
 constant-recorded: no node for constants
     No input requires a gradient, so there is nothing to record.
     look: when a node is made
-always-recorded: an `x.grad` without a node, after backward()
+always-recorded: an `x.grad` without a node, after {walk}
     Nobody asked for a graph of the gradient, and it keeps alive all that it was made from.
-    look: whether your walk, or an operation in it, records when `create_graph` is False
+    look: what gives a tensor a node in a walk where `create_graph` is False: recording that is on, a new leaf
 edge-lost: two next nodes for a * 3.0: a node, and None
     Each input has its place among the next nodes, also one that gets nothing.
     look: how `next_nodes` is made
 second-turn: a first walk over {name}
-    Nobody has walked there before. It may be that a node has more than one turn in one walk.
-    look: how often each node has its turn, and on which condition you raise this error
+    Nobody has walked there before, and nothing was overwritten.
+    look: on which condition you raise this error, and how often each node has its turn in one walk
 no-release: a RuntimeError at the second backward of x * x
     The first walk has to free what the node saved, and the second to notice it.
     look: what is done after a node's turn, and what is checked before it
+no-release/inside: a RuntimeError at a backward of h, after one of h * 5, with h = x * x
+    The first walk has to free what each node on its way saved.
+    look: what is done after each node's turn, and with which `retain_graph`
 no-release/third: a RuntimeError at the third backward of 5 · x · x
     The first walk had retain_graph=True, and the second had not.
-    look: what is kept of `retain_graph` from walk to walk
+    look: what frees in the second walk, and what is kept of `retain_graph` from walk to walk
 frees-all: two backwards of x + 3 (M12)
     An addition needs nothing saved, so nothing should be used up.
     look: what is saved for an addition, and on which condition you free
-frees-all/leaf: a backward of x + x (M12)
+frees-all/leaf: a backward of x + x
     This graph is new, only its leaf was reached before. A leaf has nothing saved, so nothing is used up.
     look: on which condition you free
 frees-anyway: two backwards of 5 · x · x, the first with retain_graph=True
@@ -1466,7 +1359,8 @@ second-derivative: 4 as the slope of the {what}
 
 
 def _leaf(kind, value):
-    return without_recursion(lambda: kind(value, requires_grad=True))
+    where = "`Tensor(..., requires_grad=True)`"
+    return without_recursion(lambda: kind(value, requires_grad=True), where=where, small=where)
 
 
 def _check_own(kind):
@@ -1478,6 +1372,8 @@ def _check_own(kind):
         raise _of_engines("given-engine/made", show(x))
     given = (minigrads.walk, small.walk, small.record, small.turn, small.arrive)
     _fails(lambda: once(lambda: (x * x).sum().backward(), where="x * x", never=given), tell="given-engine")
+    if getattr(x, "node", ...) is None:
+        raise _of_engines("leaf-without-node", "None")
 
 
 def _ours(what: str, function: Callable, look: str) -> Any:
@@ -1485,7 +1381,7 @@ def _ours(what: str, function: Callable, look: str) -> Any:
     try:
         return call(function)
     except Wrong as wrong:
-        if wrong.verdict.code == "raised" and "your line" not in wrong.verdict.got:
+        if wrong.verdict.code == "raised" and wrong.verdict.look.startswith("the call of your function"):
             raise Wrong("raised", what, wrong.verdict.got, look=look) from None
         raise
 
@@ -1503,14 +1399,14 @@ def _fails(function: Callable, tell: str = "") -> str:
     return ""
 
 
-def _goes_on(code: str, walk: Callable) -> None:
+def _goes_on(code: str, walk: Callable, **left_open: str) -> None:
     """A walk that is not to be refused: a RuntimeError is the diagnosis `code`."""
     said = _fails(walk)
     if said:
-        wrong = _of_engines(code, said)
+        wrong = _of_engines(code, said, **left_open)
         if said.startswith("RuntimeError"):
             raise wrong
-        look = "the line named above, and what leads to it"
+        look = "the line named above, and what leads to it" if "(your line: " in said else "what the error names"
         raise Wrong("raised", f"{wrong.verdict.expected} without an error", said, look=look)
 
 
@@ -1531,7 +1427,7 @@ def _first_walk(name: str, walk: Callable, *leaves_and_grads: Any) -> None:
     try:
         once(walk, where=name)
     except Wrong as wrong:
-        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
+        if not _on_purpose(wrong):
             raise
         raise _of_engines("second-turn", wrong.verdict.got, name=name) from None
     if leaves_and_grads:
@@ -1541,12 +1437,12 @@ def _first_walk(name: str, walk: Callable, *leaves_and_grads: Any) -> None:
 def _expect_grads(name: str, leaves: list, right: list[float], known: dict[str, list] | None = None) -> None:
     """The gradients of leaves with one number each. `known` has diagnoses by wrong gradients, None for any."""
     came = [_one(leaf.grad, f"`.grad` of a leaf, for {name}, is") for leaf in leaves]
-    if _all_close(came, right):
+    if all_close(came, right):
         return
     for code, values in (known or {}).items():
-        if _all_close(came, [one if value is None else value for one, value in zip(came, values, strict=True)]):
-            raise _wrong_walk(code, came, right, name=name)
-    raise _unlike(came, right, name)
+        if all_close(came, [one if value is None else value for one, value in zip(came, values, strict=True)]):
+            raise wrong_walk(code, came, right, name=name)
+    raise unlike(came, right, name)
 
 
 def _stage_values(kind):
@@ -1593,7 +1489,7 @@ def _stage_operands(kind):
         array[...] = 0.0
         result.sum().backward()
         came, where = _array(x.grad, f"`x.grad`, for {name}, is"), f"in `x.grad`, for {where}"
-        if "array" in name and not came.any():
+        if "array" in name and slope != [[1, 1]] and not came.any():  # else the numbers of the array do not matter
             why = "After the operation the caller overwrote the array. A tensor made of it needs memory of its own."
             _compare(came, slope, "shares-memory", where, "the tensor that is made of an array: does it copy?", why)
         _compare(came, slope, "other-gradient", where, "the rule of this operation")
@@ -1609,11 +1505,16 @@ def _compare(came, right, code, where, look, why=""):
 
 
 def _stage_order(kind):
-    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    result = x * x + z
-    if result.node is None:
-        raise _of_engines("not-recorded", "None", name="x * x + z")
-    _first_walk("x * x + z", result.backward, [x, z], [6.0, 1.0], {"overwrites": [3.0, 1.0]})
+    for name, program, right, known in (
+        ("x * z", lambda x, z: x * z, [2.0, 3.0], {}),
+        ("x * z + x", lambda x, z: x * z + x, [3.0, 3.0], {"overwrites": [2.0, 3.0], "one-part": [1.0, 3.0]}),
+        ("x * x + z", lambda x, z: x * x + z, [6.0, 1.0], {"overwrites/of-one-node": [3.0, 1.0]}),
+    ):
+        x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+        result = program(x, z)
+        if result.node is None:
+            raise _of_engines("not-recorded", "None", name=name)
+        _first_walk(name, result.backward, [x, z], right, known)
     if result.grad is not None:
         expected, look = "None as the `.grad` of x * x + z, which is no leaf", "who gets a `.grad`: only a leaf does"
         raise Wrong("grad-of-result", expected, show(result.grad), look=look)
@@ -1624,7 +1525,9 @@ def _stage_order(kind):
     x = _leaf(kind, 3.0)
     (x * 52.0).backward()
     _goes_on("frees-all/leaf", lambda: (x + x).backward())
-    _expect_grads("x + x, where `x.grad` was 52,", [x], [54.0], {"leaf-overwritten": [2.0]})
+    _expect_grads(
+        "x + x, where `x.grad` was 52,", [x], [54.0], {"leaf-overwritten": [2.0], "leaf-overwritten/kept": [52.0]}
+    )
 
 
 def _check_diamond(kind):
@@ -1632,11 +1535,15 @@ def _check_diamond(kind):
     mine, leaves = [_leaf(kind, 3.0), _leaf(kind, 2.0)], [tools.leaf(3.0), tools.leaf(2.0)]
     result, true = (z * engines.diamond(x, z) for x, z in (mine, leaves))
     true.backward(retain_graph=True)
-    try:  # 4: h passed on what had come from the sum alone
-        known = {"too-early": [4.0, None]}
+    try:  # 4: h passed on what had come from the sum alone; 42: z, too, had its turn before that came
+        known = {"too-early": [4.0, 42.0], "one-part": [4.0, None]}
         _first_walk("z * (h + h * h), with h = x * z", result.backward, mine, [52.0, 120.0], known)
     except Wrong as wrong:
         wrong.verdict.picture = _beside(result, true, mine, leaves, "xz")
+        x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+        h = x * z  # as nodes are found, h * h comes before h here
+        if wrong.verdict.belief and (_fails((h * h + h).backward) or not kit.close(_one(x.grad, "`x.grad` is"), 26.0)):
+            wrong.verdict.belief = ""
         raise
 
 
@@ -1646,7 +1553,7 @@ def _stage_shared(kind):
     A leaf's .grad is its own, and the only place where its gradient is kept.
     """
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    _first_walk("(x + z) + x", ((x + z) + x).backward, [x, z], [2.0, 1.0], {"grad-shared": [None, 2.0]})
+    _first_walk("(x + z) + x", ((x + z) + x).backward, [x, z], [2.0, 1.0], {"grad-shared": [2.0, 2.0]})
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
     _first_walk("x + z", (x + z).backward, [x, z], [1.0, 1.0])
     x.grad.sub_(np.array(1.0))
@@ -1681,10 +1588,11 @@ def _stage_shapes(kind):
         came = _array(x.grad, f"`x.grad`, after a walk over {name}, is")
         if came.shape != shape:
             look = "the gradient that the walk begins with: its shape is that of the root"
+            look = "how a part gets the shape of its node, also where that has a length of 1" if times == 2 else look
             expected = f"`x.grad` of shape {shape}, after a walk over {name}"
             raise Wrong("other-shape", expected, f"one of shape {came.shape}", look=look)
         if not np.allclose(came, times):
-            raise _unlike([float(came.sum())], [float(times)], f"{name},")
+            raise unlike([float(came.sum())], [float(times)], f"{name},")
     for shape in ((2,), (2, 1), (1, 2), ()):
         a, c = _leaf(kind, _VALUES[0]), _leaf(kind, np.full(shape, 0.5))
         _first_walk("a * c", (a * c).sum().backward)
@@ -1693,16 +1601,16 @@ def _stage_shapes(kind):
         _check_numbers(_array(c.grad, "`c.grad` is"), sum_to(np.array(_VALUES[0]), shape), where, look)
     next_nodes = list((a * 3.0).node.next_nodes)
     if len(next_nodes) != 2 or next_nodes[1] is not None:
-        raise _of_engines("edge-lost", f"{len(next_nodes)} of them")
+        raise _of_engines("edge-lost", show(next_nodes))
 
 
 def _stage_switch(kind):
     """Without create_graph nothing is recorded; and a walk that begins where recording is off ends so."""
     x = _leaf(kind, 3.0)
-    for options in ({}, {"retain_graph": True}):
+    for options, said in (({}, "`backward()`"), ({"retain_graph": True}, "`backward(retain_graph=True)`")):
         (x * x).backward(**options)
         if x.grad.node is not None:
-            raise _of_engines("always-recorded", "one with a node")
+            raise _of_engines("always-recorded", "one with a node", walk=said)
     nodes = type(x.node)
     if getattr(nodes, "recording", None) is not True:
         return  # the switch of this engine is elsewhere
@@ -1725,6 +1633,9 @@ def _stage_memory(kind):
     total = x + 3.0
     if total.node is None:
         raise _of_engines("switch-left", "None")
+    h = x * x
+    (h * 5.0).backward()
+    _is_refused("no-release/inside", h.backward)
     _goes_on("frees-all", lambda: [total.backward(), total.backward()])
     y, x.grad = (x * x) * 5.0, None
     _goes_on("frees-anyway", lambda: [y.backward(retain_graph=True), y.backward()])
@@ -1811,9 +1722,7 @@ def _stage_recorded(kind):
 
 
 def _walk_recorded(result, what):
-    said = _fails(lambda: result.backward(create_graph=True))
-    if said:
-        raise _of_engines("create-fails", said, what=what)
+    _goes_on("create-fails", lambda: result.backward(create_graph=True), what=what)
 
 
 def _check_recorded(came, slope, what, order):
@@ -1828,7 +1737,7 @@ def _check_recorded(came, slope, what, order):
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         raise Wrong("second-derivative", expected, got, why=why, look=look)
     if order != "third" and came.node is None:
-        why = "The number is right, but nothing was recorded on the way, so it has no history."
+        why = "The number is right, but it has no history, so it has no slope of its own."
         code = "create-graph" if "x ** 3" in what else "dead-end"
         raise Wrong(code, f"a {what} with a node", "None", why=why, look=look)
 
@@ -1855,7 +1764,7 @@ def _trained(kind):
     last = loss()
     reached = _one(last, "the loss is")
     if not reached < 0.35:
-        look = "your loop over the leaves: `sub_` has to change the leaf itself, and each step needs fresh gradients"
+        look = "what a step does with your tensors: `.grad` is set to None, then a walk, then `sub_(leaf.grad.data)`"
         raise Wrong("not-trained", "a loss below 0.35 after 40 steps", f"{reached:.3g}", look=look)
     names = dict(zip([leaf.node for leaf in leaves], ("W1", "b1", "W2", "b2"), strict=True))
     graph = engines.graph_of(last.node, names, "the graph of your loss, in your engine")

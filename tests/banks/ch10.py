@@ -1343,7 +1343,7 @@ def walk(node, grad, retain_graph):
         "second-derivative/mm": _broken("engine", ("grad @ b.t()", "grad @ b.data.T")),
         "no-version/copy": _broken("engine", ("(named[name], named[name].version)", "(Tensor(named[name].data), 0)")),
         "no-graph": _broken("engine", ("self.name, self.shape", "self.op, self.shape")),
-        "raised/no-methods": """
+        "leaf-without-node/no-methods": """
 class Tensor:
     def __init__(self, data, requires_grad=False):
         self.data, self.node = np.array(data, float), None
