@@ -488,6 +488,7 @@ def graph_of(
 def _records(node: Any, source: str, inputs: list, names: dict, grads: dict, marks: tuple) -> list[NodeRecord]:
     if inputs:
         op, note = str(node.name), f"gradient {grads[node]}" if node in grads else ""
-        return [NodeRecord(source, "function", f"{op.capitalize()}Backward0", op, note=note, marks=marks)]
+        shown = f"{op.capitalize()}Backward0" if op.islower() else f"named {op!r}"  # which could look like another's
+        return [NodeRecord(source, "function", shown, op, note=note, marks=marks)]
     leaf = NodeRecord(f"{source}leaf", "leaf", names.get(node, "a leaf"), grad=grads.get(node, ""), marks=marks)
     return [NodeRecord(source, "accumulate", "AccumulateGrad"), leaf]
