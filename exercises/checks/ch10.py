@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+import contextlib
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import count, product
@@ -14,7 +15,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import engines, kit, tools
-from exercises.checks.engines import Scalar, keeping, once, without_recursion
+from exercises.checks.engines import Scalar, all_close, keeping, once, unlike, without_recursion, wrong_walk
 from exercises.checks.kit import Unanswered, Wrong, call, show
 from minigrad import small_engine as small
 from minigrad.autograd import engine as minigrads
@@ -43,115 +44,20 @@ def _true_slopes(program: Callable, values: tuple) -> list[float]:
 _SCALAR_PROGRAMS: dict[str, Callable] = {
     "x * x + z": lambda x, z: x * x + z,
     "z * (h + h * h), with h = x * z": lambda x, z: z * engines.diamond(x, z),
-    "h * x + h, with h = x + z": lambda x, z: (x + z) * x + (x + z),
+    "h * x + h, with h = x + z": lambda x, z: (lambda h: h * x + h)(x + z),
     "(h + z) * h, with h = x * x": lambda x, z: (lambda h: (h + z) * h)(x * x),
+    "(h * x + h * z) + (h + x), with h = x * x": lambda x, z: (lambda h: (h * x + h * z) + (h + x))(x * x),
 }
 _MANY_DIGITS = (2e-5 / 3, 1e-5 / 7), (2e5 / 3, -1e5 / 7)
 _WITH_ZEROS = (-2.0, 0.0), (0.5, -2.0)  # a leaf is 0; h + h * h is
 
 
 def _grads(leaves: list[Scalar]) -> list[float]:
-    return [kit.a_number(getattr(leaf, "grad", None), "the `.grad` of a leaf") for leaf in leaves]
-
-
-def _all_close(came: list, true: list) -> bool:
-    return len(came) == len(true) and all(kit.close(one, other) for one, other in zip(came, true, strict=True))
-
-
-def _numbers(values: list[float]) -> str:
-    return " and ".join(f"{value:.12g}" for value in values)
-
-
-def _unlike(came, true, name):
-    if not any(came):
-        return _wrong_walk("nothing", came, true, name=name)
-    times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
-    if sum(map(bool, true)) > 1 and math.isfinite(times) and _all_close(came, [times * one for one in true]):
-        return _wrong_walk("other-start", came, true, name=name, times=f"{times:.10g}")
-    return _wrong_walk("other-gradient", came, true, name=name)
-
-
-def _wrong_walk(code, came, true, **left_open):
-    return _of_walks(code, _numbers(came), true=_numbers(true), s="s" * (len(true) > 1), **left_open)
-
-
-_of_walks = tools.texts(
-    """
-overwrites: {name}
-    Where several edges lead to one node, it has only what one of them brought.
-    look: the line in which a gradient arrives, `=` or `+=`, and whether each edge is walked
-two-turns: {name} (M11)
-    A node that is used twice has two turns, and passes on all it has each time.
-    look: what is put into `waiting` when it is there already
-too-early: {name} (M11)
-    A node has had its turn before all that used its result, when its gradient was not complete.
-    look: which of the waiting nodes goes first
-nothing: {name}
-    The leaves have 0. Nothing has reached them, or it was cleared again.
-    look: the edges that lead to a leaf, and every line that sets a `.grad`
-other-start: {name}
-    All of them are {times} times what they should be.
-    look: with which gradient the walk starts
-other-gradient: {name}
-    look: the first node, from the root on, whose gradient is another: what was passed on to it, and when?
-again: {name}, walked again,
-    The first walk was right. Then all `.grad` were set to 0, and it was called again.
-    look: what your function keeps from call to call: a global name, a default argument, a mark on a node
-zero-is-not-new: {name}
-    Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while.
-    look: how your walk knows that a node is waiting already: its numbers do not tell that
-at-zero: {name}
-    With other numbers your walk was right. Here a slope, or a gradient on the way, is 0.
-    look: what your walk does where a slope or a gradient is 0
-at-zero/not: {name}
-    With other numbers your walk was right.
-    look: what depends on the numbers
-rounded: {name}
-    With other numbers your walk was right. These are small or large, and have many digits.
-    look: whatever rounds a gradient, cuts it off, or leaves one out
-late-leaf: {name}
-    Your walk was right where all leaves are older than all results. Here `z` is newer than `h`.
-    look: what your walk does when a leaf comes before a result
-leaf-as-root: {name}
-    The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation.
-    look: what the root gets, if it is a leaf
-leaves-cleared: {name}, after {times} walks, (M08)
-    The leaves have what a single walk gives. From walk to walk theirs have to add up.
-    look: which `.grad` you clear, or set with `=`
-leaves-cleared/no-walk: {name}, after {times} walks,
-    The leaves have what a single walk gives: another walk over the same nodes brings nothing.
-    look: what stays after a walk, and lets the next one end at once: a mark, a `.grad`, a set
-kept-inside: {name}, after {times} walks,
-    More than it should be: something of an earlier walk may have been passed on again.
-    look: what is left on nodes with next nodes after a walk
-kept-inside/trunk: {name}
-    Three walks share `h`. A later one may have met something that an earlier one left behind.
-    look: what is left on nodes with next nodes after a walk
-grad-shared: {name}
-    An addition hands one and the same gradient to both inputs. What was added for `x` is in that of `z`, too.
-    look: the line that adds what arrives: does it write into an array?
-grad-shared/leaf: {name}
-    An addition hands one and the same gradient to both inputs. A leaf that keeps it as it came shares it.
-    look: what becomes the `.grad` of a leaf when there was none
-grad-elsewhere: {name}
-    `x.grad` was 0, because `sub_` had changed it, and 2 arrived.
-    look: what you add to: the `.grad` of the leaf, or another place that keeps its gradient?
-leaf-overwritten: {name} (M08)
-    52 was there before. A leaf adds what arrives to what it has.
-    look: the line that sets the `.grad` of a leaf
-kept-inside/passed-on: {name} (M10)
-    The second walk has passed on what the first left inside of the graph. With such an engine people would have to
-    clear it; in PyTorch and minigrad nothing is left there.
-    look: where you keep what is on the way
-kept-inside/after-an-error: {name}
-    The walk before ended with an error, as it should. Something of it may have been passed on by this one.
-    look: where you keep what is on the way
-cleared-comes-back: {name}, walked once more,
-    After six walks every `.grad` of a leaf was set to {old}. A walk adds to that.
-    look: what your function keeps beside `.grad`
-""",
-    "for {when} the gradient{s} {true}, as in minigrad",
-)
+    for came in (getattr(leaf, "grad", ...) for leaf in leaves):
+        if came is None or came is ...:
+            expected, got = "the `.grad` of a leaf is a number", "None" if came is None else "it has none any more"
+            raise Wrong("none", expected, got, look="each line that sets or deletes a `.grad`")
+    return [kit.a_number(leaf.grad, "the `.grad` of a leaf") for leaf in leaves]
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -181,7 +87,10 @@ _SOURCES = kit.patterns("""
 sub-saves: B=2 or B=1
     No derivative of `sub` names an operand. What nobody names is not saved.
     look: the parameters of both derivatives of `sub`
-second-fails: B twice=False (M12)
+second-fails: B twice=False, D twice=False (M12)
+    A walk frees what was saved. `sub` saved nothing, so a second walk finds all that it needs.
+    look: what the second walk would miss
+second-fails: B twice=False
     A walk frees what was saved. `sub` saved nothing, so a second walk finds all that it needs.
     look: what the second walk would miss
 one-x: A=1
@@ -248,7 +157,10 @@ overwriting-adds: A=33
 first-not-last: A=3
     3 arrives first. Each later one overwrites it.
     look: which edge to x is walked last
-no-order-needed: C=33 (M11)
+no-order-needed: C=33, D=33 (M11)
+    `h` is found before `m` and passes on the 1 that it has. What `m` sends it comes too late.
+    look: the turns in the picture of the chapter, and what has arrived at `h` in its own
+no-order-needed: C=33
     `h` is found before `m` and passes on the 1 that it has. What `m` sends it comes too late.
     look: the turns in the picture of the chapter, and what has arrived at `h` in its own
 one-visit: B visits=1
@@ -261,7 +173,7 @@ inside-is-clean: E=66
     66 is what it ought to be. This walk keeps 4 at `h` and 1 at `m`, and the second walk adds to them.
     look: what `h.grad` is when the second walk starts
 minigrad-keeps: minigrad=117 (M10)
-    In minigrad what is on the way belongs to the walk, and goes with it. Nothing is left to clear.
+    In minigrad what is on the way belongs to the walk, and goes with it. Nothing is left inside to clear.
     look: the line of `run` that takes a gradient out of `grads`
 cleared-between: minigrad=33 (M08)
     Nobody clears `x.grad` between the walks, and leaves add up.
@@ -313,8 +225,8 @@ def _check_walk(answer, name, program, values):
     leaves, true = list(map(Scalar, values)), _true_slopes(program, values)
     root = program(*leaves)
     _walked(answer, root, where=name)
-    if not _all_close(_grads(leaves), true):
-        raise _with_picture(_diagnosed(root, leaves, true, name), root, leaves, true)
+    if not _exactly(_grads(leaves), true):
+        raise _with_picture(_diagnosed(answer, leaves, true, name), root, leaves, true)
     for node in engines.behind(root):
         node.grad = 0.0
     _expect_walk(answer, root, leaves, true, "again", name)
@@ -323,20 +235,26 @@ def _check_walk(answer, name, program, values):
 _walked = partial(once, may=("grad",))
 
 
+def _exactly(came: list, true: list) -> bool:
+    return np.allclose(came, true, 1e-9, 0.0)
+
+
 def _expect_walk(answer, root, leaves, true, code, name, walks=1, **left_open):
     """One more walk over the graph of `root`, the last of so many: if the gradients are others, that is `code`."""
     _walked(answer, root, where=name)
     came = _grads(leaves)
-    if not np.allclose(came, true, 1e-9, 0.0):
-        raise _with_picture(_wrong_walk(code, came, true, name=name, **left_open), root, leaves, true, walks)
+    if not _exactly(came, true):
+        raise _with_picture(wrong_walk(code, came, true, name=name, **left_open), root, leaves, true, walks)
 
 
 def _check_other_walks(answer, walks):
     """Gradients that are 0 on the way, numbers of all kinds, and graphs of other forms."""
+    leaves, (*_, (name, program)) = [Scalar(1.5), Scalar(-1.0)], _SCALAR_PROGRAMS.items()
+    _expect_walk(answer, program(*leaves), leaves, [7.75, 2.25], "zero-is-not-new", name + ", z = -1")
     x, z = Scalar(1.5), Scalar(-1.0)
     h = x * x
-    name = "h * z * z + h * z + h, with h = x * x, z = -1"
-    _expect_walk(answer, (h * (z * z) + h * z) + h, [x, z], [3.0, -2.25], "zero-is-not-new", name)
+    name = "(h * (z * z) + h * x) + h, with h = x * x, z = -1"
+    _expect_walk(answer, (h * (z * z) + h * x) + h, [x, z], [12.75, -4.5], "equal-values", name)
     for values, (name, program) in product(_MANY_DIGITS + _WITH_ZEROS, _SCALAR_PROGRAMS.items()):
         leaves = list(map(Scalar, values))
         root = program(*leaves)
@@ -360,20 +278,27 @@ def _check_large(answer, walk, times):
     _walked(answer, engines.doubled(leaves[0]))
     for true, name in (([2.0**25, 0.0], "25 times h = h + h"), ([1.0, times], f"{times:,} additions in a row")):
         came = _grads(leaves)
-        if not _all_close(came, true):
-            raise _unlike(came, true, name)
+        if not all_close(came, true):
+            raise unlike(came, true, name)
         leaves = [Scalar(1.0), Scalar(2.0)]
         walk(answer, engines.chain(*leaves, times))
 
 
-def _diagnosed(root, leaves, true, name):
-    """What is wrong with the gradients of one walk: the known bug that gives the same numbers, if any."""
-    came = _grads(leaves)
-    for code, bug in engines.BUGS:
-        grads = engines.walk(root, **bug)
-        if _all_close(came, [grads.get(leaf, 0.0) for leaf in leaves]):
-            return _wrong_walk(code, came, true, name=name)
-    return _unlike(came, true, name)
+def _diagnosed(answer, leaves, true, name):
+    """What is wrong with the gradients of one walk: the known bug that gives the same numbers for all programs."""
+    came, runs = _grads(leaves), []
+    for program in _SCALAR_PROGRAMS.values():
+        others = [Scalar(1.5), Scalar(-2.5)]
+        root = program(*others)
+        with contextlib.suppress(Wrong):  # what is missing is no evidence
+            _walked(answer, root, where=name)
+            runs.append((root, others, _grads(others)))
+    for known, bug in engines.BUGS:
+        walks = [(engines.walk(root, **bug), others, grads) for root, others, grads in runs]
+        alike = [all_close(grads, [walk.get(leaf, 0.0) for leaf in others]) for walk, others, grads in walks]
+        if all(alike) and len(alike) == len(_SCALAR_PROGRAMS):
+            return wrong_walk(known, came, true, name=name)
+    return unlike(came, true, name)
 
 
 def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar], true: list, walks: int = 1) -> Wrong:
@@ -421,12 +346,12 @@ def _text(grad: Any) -> str:
 def twice(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_TWICE)
-    for values, (name, program) in product(((0.5, 3.0), (-2.0, 0.0)), _SCALAR_PROGRAMS.items()):
+    for values, (name, program) in product(((0.75, 3.0), (-2.0, 0.0)), _SCALAR_PROGRAMS.items()):
         leaves, true = list(map(Scalar, values)), _true_slopes(program, values)
         root = program(*leaves)
         for times in range(1, 7):
             _walked(answer, root, where=name)
-            _check_times(answer, root, leaves, true, times, name)
+            _check_times(answer, root, leaves, true, times, name, partial(_one_more, answer, program, values, times))
         for old in (0.0, 7.0):
             for leaf in leaves:
                 leaf.grad = old
@@ -455,22 +380,33 @@ def backward_twice(root):
 """
 
 
-def _check_times(answer, root, leaves, true, times, name):
+def _check_times(answer, root, leaves, true, times, name, one_more):
     came, wanted = _grads(leaves), [times * one for one in true]
-    if _all_close(came, wanted):
+    if all_close(came, wanted):
         return
     if times == 1:
-        raise _with_picture(_diagnosed(root, leaves, true, name), root, leaves, true)
-    if _all_close(came, true):
-        for leaf in leaves:
-            leaf.grad = 7.0
-        _walked(answer, root, where=name)
-        code = "leaves-cleared/no-walk" if _grads(leaves) == [7.0, 7.0] else "leaves-cleared"
-        raise _wrong_walk(code, came, wanted, name=name, times=times)
-    if sum(map(abs, came)) > sum(map(abs, wanted)):
-        wrong = _wrong_walk("kept-inside", came, wanted, name=name, times=times)
+        raise _with_picture(_diagnosed(answer, leaves, true, name), root, leaves, true)
+    if all_close(came, true):
+        more = one_more(7.0)
+        code = "leaves-cleared" if all_close(more, true) else "leaves-cleared/now-and-then"
+        code = "leaves-cleared/no-walk" if more == [7.0, 7.0] else code
+        raise wrong_walk(code, came, wanted, name=name, times=times)
+    code = "leaf-of-two-walks" if all_close(one_more(0.0), true) else "kept-inside"
+    wrong = wrong_walk(code, came, wanted, name=name, times=times)
+    if any(came) and (code != "kept-inside" or sum(map(abs, came)) > sum(map(abs, wanted))):
         raise _with_picture(wrong, root, leaves, wanted, times)
-    raise _unlike(came, wanted, f"{name}, after {times} walks,")
+    raise unlike(came, wanted, f"{name}, after {times} walks,")
+
+
+def _one_more(answer, program, values, times, old):
+    """What a walk leaves after so many others over the same graph, if it finds this in the `.grad` of each leaf."""
+    leaves = list(map(Scalar, values))
+    root = program(*leaves)
+    for i in range(times + 1):
+        for leaf in leaves:
+            leaf.grad = old if i == times else leaf.grad
+        _walked(answer, root, where="a walk once more")
+    return _grads(leaves)
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -521,7 +457,8 @@ def _check_turns(given, root, name):
     if missing:
         ends = all(node is root or not node.next_nodes for node in missing)
         why = "Leaves and the root have a turn, too." if ends else ""
-        got = f"{len(nodes) - len(missing)} of {len(nodes)} nodes"
+        others = len(place) - len(nodes) + len(missing)
+        got = f"{len(nodes) - len(missing)} of {len(nodes)} nodes" + f", and {others} other objects" * bool(others)
         raise Wrong("missing", expected, got, why=why, look="who is left out")
     if len(place) != len(nodes):
         look = "what is there from another graph, or an earlier call"
@@ -529,11 +466,12 @@ def _check_turns(given, root, name):
     pairs = [(place[node], place[next_node]) for node in nodes for next_node in node.next_nodes]
     got = "a list in which a node comes before one that used its result"
     if pairs and all(one > other for one, other in pairs):
-        why = "This is the order of the forward pass."
+        why = "In such an order the forward pass goes."
         raise Wrong("inputs-first", expected, got, why=why, look="who comes first on the way back: the root")
     if any(one > other for one, other in pairs):
         why = "When such a node has its turn, a part of its gradient is still to come."
-        raise Wrong("too-early", expected, got, belief="M11", why=why, look="the numbers of your nodes, in your order")
+        belief = "M11" * (list(given) == nodes)  # as they were found, without another order
+        raise Wrong("too-early", expected, got, belief=belief, why=why, look="the numbers of your nodes, in your order")
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -578,33 +516,41 @@ _MEAN = "That is a mean. What the forward pass repeats, the backward pass adds u
 
 
 def _check_arrival(answer, shape, parts):
-    next_node, grads = Node("leaf", shape), {}
-    for part in parts:
+    next_node, grads, fitted = Node("leaf", shape), {}, [sum_to(part, shape) for part in parts]
+    for arrived, part in enumerate(parts):
         once(answer, grads, next_node, part.copy(), where=f"a part for the shape {shape}")
         if list(grads) != [next_node]:
             look = "the line that puts the part into `grads`, under the key `next_node`"
             got = "one with another key, or more than one" if grads else "`grads` is empty"
             raise Wrong("nothing-stored", "one entry in `grads`, for `next_node`", got, look=look)
         _check_array(grads[next_node], shape, part.shape)
-    came, (first, second) = grads[next_node], (sum_to(part, shape) for part in parts)
-    right, where = first + second, f"for a node of shape {shape}"
+        _check_sum(grads[next_node], fitted[: arrived + 1], f"for a node of shape {shape}", part.size)
+
+
+def _check_sum(came, parts, where, size):
+    """What is there when one part, or two, of so many numbers have arrived: the parts are given as they should fit."""
+    right, (*before, last) = sum(parts), parts
     close = lambda other: np.allclose(came, other, 1e-9, 1e-18, equal_nan=True)  # noqa: E731
     if close(right):
         return
+    where += ", when a second part has arrived" if before else ", when one part has arrived"
     if np.allclose(came, right, 1e-4, 1e-6):
         expected, got = _worst(came, right)
-        look = "whatever rounds a part, or leaves out a small one"
-        raise Wrong("rounded", f"{expected} {where}", got, look=look)
+        raise Wrong("rounded", f"{expected} {where}", got, look="whatever rounds a part, or leaves out a small one")
     expected, got = _entry(came, right, where, 1e-9, 1e-18)
-    stored, mean = "what you do when `next_node in grads`", right * came.size / max(parts[0].size, 1)
-    for code, wrong, why, look in (
-        ("overwrites", second, "Only the second part is there: it took the place of the first.", stored),
-        ("first-only", first, "Only the first part is there.", stored),
-        ("mean", mean, _MEAN, "the function that you call on the part"),
-        ("other-gradient", came, "", "along which dimensions you sum, and how parts are added"),
-    ):
-        if close(wrong):
-            raise Wrong(code, expected, got, why=why, look=look)
+    if came.dtype.kind == "i":
+        look = "each array that your function makes"
+        raise Wrong("other-dtype", "an array of float64, as the part", f"one of {came.dtype}", look=look)
+    if not before:
+        mean = close(right * came.size / max(size, 1))
+        look = "what you do where `next_node` is not in `grads` yet: what is summed, and what is put there"
+        look = "what is done with a part: a mean, a division?" if mean else look
+        raise Wrong("mean" if mean else "other-gradient", expected, got, why=_MEAN * mean, look=look)
+    only = [code for code, wrong in (("overwrites", last), ("first-only", before[0])) if close(wrong)]
+    why = {"overwrites": "only the second is there.", "first-only": "it is still all that is there."}
+    code = (*only, "other-gradient")[0]
+    why = "The first part had arrived well. Now " + why.get(code, "something else is there than the sum of both.")
+    raise Wrong(code, expected, got, why=why, look="what you do when `next_node in grads`")
 
 
 def _check_array(came, shape, of_part):
@@ -616,9 +562,10 @@ def _check_array(came, shape, of_part):
         look = "each array that your function makes"
         raise Wrong("other-dtype", "an array of float64, as the part", f"one of {came.dtype}", look=look)
     if came.shape == of_part != shape:
-        why = "That is the shape of the result. A gradient has the shape of its tensor."
+        why = "That is the shape of the part. A gradient has the shape of its tensor."
         look = "how a part gets the shape of its node"
-        raise Wrong("unbroadcast", expected, f"one of shape {came.shape}", belief="M37", why=why, look=look)
+        belief = "M37" * (shape == (3,) and of_part == (4, 3))  # what is asked for later was summed in part
+        raise Wrong("unbroadcast", expected, f"one of shape {came.shape}", belief=belief, why=why, look=look)
     if came.shape != shape:
         look = "which dimensions you sum, and which you keep"
         raise Wrong("other-shape", expected, f"one of shape {came.shape}", look=look)
@@ -697,9 +644,10 @@ def _check_programs(kind: type) -> None:
     for name, program in _PROGRAMS.items():
         mine, (leaves, true) = [_leaf(kind, values) for values in _VALUES], _on_minigrad(program)
         look = "what your code does in this program"
-        result = _ours(f"a value for {name}", lambda m=mine, run=program: without_recursion(lambda: run(*m)), look)
+        runs = partial(without_recursion, where=name, small=name)
+        result = _ours(f"a value for {name}", partial(runs, partial(program, *mine)), look)
         _check_graph(result, true, mine, leaves, name)
-        _ours(f"a walk over {name}", lambda result=result: without_recursion(result.backward), look)
+        _ours(f"a walk over {name}", lambda runs=runs, result=result: runs(result.backward), look)
         for leaf, values in zip(mine, _VALUES, strict=True):
             if _array(leaf, "a leaf is").tolist() != values:
                 look = "what writes into an array: the forward, a rule, or the walk"
@@ -829,8 +777,11 @@ def record(answer):
     mul = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
     nothing = keeping(answer, mul, [tensors["k"]] * 2, (2,))
     if nothing is not None:
-        why, look = "No input has a node, so nobody will ask for a gradient.", "the condition on which you make a node"
-        raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why, look=look)
+        why, made = "No input has a node, so nobody will ask for a gradient.", type(nothing) is Node
+        look = (
+            "the condition on which you make a node" if made else "what `return` gives back where nothing is recorded"
+        )
+        raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why * made, look=look)
     first = _check_node(answer, mul, "xk", tensors)
     for op, letters in ((mul, "kx"), (mul, "xx"), (_three_inputs(), "hkx")):
         _check_node(answer, op, letters, tensors)
@@ -860,10 +811,15 @@ def _check_node(answer, op, letters, tensors, shape=(2,)):
     node = keeping(answer, op, inputs, shape)
     if node is None and not kit.returns_nothing(answer):
         why = "One input with a node is enough, whichever it is: its gradient has to find the way."
-        expected, look = f"a node for {name}, where k alone has none", "the condition on which you make no node"
+        with_one = tools.listed(sorted({letter for letter in letters if tensors[letter].node}))
+        expected, look = f"a node for {name}: there is one behind {with_one}", "the condition on which you make no node"
         raise Wrong("one-is-enough", expected, "None", why=why, look=look)
-    if type(node) is not Node or not isinstance(node.next_nodes, list | tuple):
-        raise Wrong("type", "a `small.Node`, with a list of next nodes", show(node), look="what `return` gives back")
+    if type(node) is not Node:
+        raise Wrong("type", "a `small.Node`", show(node), look="what `return` gives back")
+    if not isinstance(node.next_nodes, list | tuple):
+        raise Wrong(
+            "type", "a list of next nodes", show(node.next_nodes), look="how `next_nodes` is made; " + _ARGUMENTS
+        )
     _check_next_nodes(node.next_nodes, letters, inputs, name)
     _check_saved(node.saved, op, letters, inputs, name)
     _check_arguments(node, op, shape)
@@ -881,7 +837,7 @@ def _check_next_nodes(next_nodes, letters, inputs, name):
         raise Wrong("tensor-as-edge", expected, "a tensor", why=why, look=look)
     others = [one for one in next_nodes if one is not None and type(one) is not Node]
     if others:
-        raise Wrong("type", expected, f"{show(others[0])} among them", look=look)
+        raise Wrong("type", expected, f"{show(others[0])} among them", look=f"{look}; {_ARGUMENTS}")
     if len(next_nodes) != len(edges):
         why = "Each input has its place among the next nodes, also one that gets nothing, or that is there twice."
         raise Wrong("edge-lost", expected, f"{len(next_nodes)} of them", why=why, look=look)
@@ -907,11 +863,11 @@ def _check_saved(saved, op, letters, inputs, name):
             raise Wrong("not-saved", expected, show(list(saved)), why=why, look=look)
     for one in saved.keys() - needed.keys():
         asking = next((rule for rule, names in needs.items() if one in names), "")
-        why = f"No rule of {name} asks for {show(one)}."
+        why, look = f"For no rule of {name} does `small.needs` list {show(one)}.", "which names you save"
         if asking:
+            look = "for which inputs you look at the rule"
             why = f"The rule for `{asking}` is not needed, because `{letter_of[asking]}` has no node. So {show(one)}, "
             why += "which it asks for, is not to be kept."
-        look = "for which inputs you look at the rule"
         raise Wrong("saves-all", expected, show(list(saved)), why=why, look=look)
     for one, entry in saved.items():
         letter, tensor = letter_of[one], input_of[one]
@@ -924,12 +880,15 @@ def _check_saved(saved, op, letters, inputs, name):
             raise Wrong("other-version", expected, got, why=why, look="`tensor.version`")
 
 
+_ARGUMENTS = "the arguments of `small.Node`, in order: name, shape, next_nodes, rules, saved"
+
+
 def _check_arguments(node, op, shape):
-    rules, again = call(lambda: (list(node.rules), list(node.rules)))
+    made = isinstance(node.rules, Iterable)
+    rules, again = call(lambda: (list(node.rules), list(node.rules))) if made else (node.rules, node.rules)
     if rules != again:
         look = "how `rules` is made: an iterator is used up by the first walk"
         raise Wrong("rules-used-up", "rules that can be read more than once", show(node.rules), look=look)
-    look = "the arguments of `small.Node`, in order: name, shape, next_nodes, rules, saved"
     for what, right, came, words in (
         ("name", op.name, node.name, show(op.name)),
         ("shape", shape, node.shape, f"{shape}, the shape of the result"),
@@ -937,7 +896,7 @@ def _check_arguments(node, op, shape):
     ):
         if type(came) is not type(right) or came != right:
             got = show(node.rules if what == "rules" else came)
-            raise Wrong("arguments-of-node", f"`{what}`: {words}", f"`{what}`: {got}", look=look)
+            raise Wrong("arguments-of-node", f"`{what}`: {words}", f"`{what}`: {got}", look=_ARGUMENTS)
     if node.leaf is not None:
         raise Wrong("other-leaf", "a node whose `leaf` is None", show(node.leaf), look="who sets `leaf`")
 
@@ -978,6 +937,9 @@ too-strict: no error: {what}
 too-strict/at-once: a first turn of {what}, without an error
     Nothing was freed here, and nothing was overwritten. What its rules need is saved, if they need anything.
     look: on which condition you raise this error
+too-strict/again: two turns of {what}, without an error
+    `node.saved` is an empty dict, in the second turn, too: nothing was saved, and nothing was freed.
+    look: on which condition you raise this error
 frees-all: two turns of {what} (M12)
     An addition saves nothing, so there is nothing to free, and a second walk may come.
     look: what happens to an empty dict
@@ -991,7 +953,7 @@ rule-again: one call of the rule
     Each next node gets its part once a turn.
     look: where you call a rule
 not-the-tensor: a rule called with {what} itself
-    {why}
+    It is another object. An array has no history, and a tensor that is made of one has none.
     look: what you take out of the pair (tensor, version), and what you hand on as `grad`
 dead-end: {what}, with a history
     The numbers are right. But all that the rules are made for requires grad here, so a node belongs to each.
@@ -1023,12 +985,18 @@ def _take_turn(answer, node, retain_graph=False):
     return keeping(answer, node, grad, retain_graph, may=("saved",))
 
 
-def _goes(answer, node, code, what, kind=Exception):
-    """The parts of a turn that is not to be refused: an error of this kind is the diagnosis `code`."""
+def _on_purpose(wrong: Wrong) -> bool:
+    """Whether the learner's code ended with an error that it raises itself."""
+    own_line = re.search(r"your line: .*\b(raise|assert)\b", wrong.verdict.got)
+    return wrong.verdict.code == "raised" and own_line is not None
+
+
+def _goes(answer, node, code, what):
+    """The parts of a turn that is not to be refused: an error that is raised on purpose is the diagnosis `code`."""
     try:
         return _take_turn(answer, node)
     except Wrong as wrong:
-        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, kind):
+        if not _on_purpose(wrong) and (wrong.verdict.code, code) != ("raised", "frees-all"):
             raise
         raise _of_turns(code, wrong.verdict.got, what=what) from None
 
@@ -1040,7 +1008,7 @@ def _check_rules(answer):
         ("x * x", lambda x, k: x * x, ([2, 30], [2, 30])),
     ):
         expected = f"for {name} a list with an entry for each next node: {right[0]} and {right[1]}"
-        given = _goes(answer, _made(operation)[0], "too-strict/at-once", name, RuntimeError)
+        given = _goes(answer, _made(operation)[0], "too-strict/at-once", name)
         _check_parts(given, right, expected)
     heard, node, k = _overheard()
     grad = small.Tensor([1.0, 10.0])
@@ -1049,15 +1017,13 @@ def _check_rules(answer):
         raise _of_turns("rule-again", f"{len(heard)} calls")
     for what, came, one in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
         if came is not one:
-            same = np.array_equal(getattr(came, "data", came), one.data)
-            why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind." * same
-            raise _of_turns("not-the-tensor", show(came), what=what, why=why)
+            raise _of_turns("not-the-tensor", show(came), what=what)
     inputs = [small.Tensor(values, requires_grad=True) for values in ([2.0, 3.0], [5.0, 7.0], [1.0, 1.0])]
     given = _take_turn(answer, _three_inputs()(*inputs).node)
     expected = "[3, 13] from a rule (grad, more, left), [3, 30] from one (grad), [7, 73] from one (grad, right, left)"
     _check_parts(given, ([3, 13], [3, 30], [7, 73]), expected)
     if any(getattr(came, "node", None) is None for came in given):
-        raise _of_turns("dead-end", "one without", what=expected)
+        raise _of_turns("dead-end", "not all of them have one", what=expected)
 
 
 def _check_parts(given, right, expected):
@@ -1065,7 +1031,7 @@ def _check_parts(given, right, expected):
         raise Wrong("type", expected, show(given), look="what `return` gives back, and over what you loop")
     for came, wanted in zip(given, right, strict=True):
         if wanted is None and came is not None:
-            raise _of_turns("unneeded", "a gradient where None comes next", what=expected)
+            raise _of_turns("unneeded", f"{show(came)} where None comes next", what=expected)
         if wanted is not None and not isinstance(came, small.Tensor):
             raise Wrong("type", expected, show(came), look="what your list has where a node comes next")
         if wanted is not None and (np.shape(came.data) != (2,) or not np.allclose(came.data, wanted)):
@@ -1096,7 +1062,7 @@ def _overheard():
 def _check_release(answer):
     node = _made(lambda x, k: x * k)[0]
     _take_turn(answer, node, True)
-    if not node.saved:
+    if not getattr(node, "saved", None):
         raise _of_turns("frees-anyway", "nothing")
     _take_turn(answer, node)
     saved = getattr(node, "saved", ...)
@@ -1106,7 +1072,7 @@ def _check_release(answer):
     _expect_refusal(answer, node, "no-second-time", "a freed node")
     empty = _made(lambda x, k: x + k)[0]
     for _ in range(2):
-        _goes(answer, empty, "frees-all", "x + k")
+        _goes(answer, empty, "frees-all" if empty.saved is None else "too-strict/again", "x + k")
 
 
 def _expect_refusal(answer, node, code, what):
@@ -1116,7 +1082,9 @@ def _expect_refusal(answer, node, code, what):
         try:
             _take_turn(answer, node, "retain" in where)
         except Wrong as wrong:
-            if wrong.verdict.code == "raised" and isinstance(wrong.__context__, RuntimeError):
+            if wrong.verdict.code != "raised":
+                raise
+            if isinstance(wrong.__context__, RuntimeError):
                 continue
             why = "Your function should raise a RuntimeError itself, before any rule is called."
             raise Wrong(code, expected, wrong.verdict.got, why=why, look=look) from None
@@ -1135,8 +1103,8 @@ def _check_versions(answer):
     kit.adversaries.trial.forget_last()  # what follows is about any of these turns
     if heard:
         raise _of_turns("rules-first", "a call of a rule")
-    if not node.saved:
-        raise _of_turns("frees-first", show(node.saved))
+    if not getattr(node, "saved", None):
+        raise _of_turns("frees-first", show(getattr(node, "saved", "it is gone")))
     for which, made in product((0, 1), ("", ", itself the result of an operation,")):
         factors = [small.Tensor([2.0, 3.0], requires_grad=True) for _ in range(2)]
         factors = [factor * factor for factor in factors] if made else factors
@@ -1170,7 +1138,8 @@ def _check_versions(answer):
 )
 def rule(answer):
     kit.a_function(answer)
-    belief = "M27" if kit.uses(answer, "data", "np", "numpy") else ""
+    leaves_graph = kit.uses(answer, "data", "np", "numpy") and not kit.uses(answer, "recording", "shape", "node")
+    belief = "M27" * leaves_graph
     op = small.op("sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda grad, a: _ruled(answer, grad, a))
     for values in ([0.5, -1.0, 2.0], [[0.0, -20.5, 1.5], [0.25, 20.5, -0.75]], -1.5):
         mine, true = small.Tensor(values, requires_grad=True), tools.leaf(values)
@@ -1212,7 +1181,7 @@ def _check_switched_off(answer):
         Node.recording = before
     if came.node is not None:
         why = "Recording was off. A walk without create_graph asks for no history, and would keep it alive."
-        look = "where your rule switches recording on"
+        look = "where your rule switches recording on, or gives a tensor a node"
         raise Wrong("always-recorded", "a result without a node", "one with a node", why=why, look=look)
 
 
@@ -1222,9 +1191,13 @@ def _check_far_out(answer):
         with np.errstate(all="ignore"):
             came = _ruled(answer, small.Tensor(np.ones(len(values))), small.Tensor(values)).data
         if not np.allclose(came, right):
-            large = "exp(a)" if np.isnan(came[np.array(values) > 0]).any() else "exp(-a)"
-            why = f"There `{large}` is infinite, and infinity times 0 is no number." if np.isnan(came).any() else ""
+            large, small_one = (
+                ("exp(a)", "exp(-a)") if np.isnan(came[np.array(values) > 0]).any() else ("exp(-a)", "exp(a)")
+            )
+            no_number = bool(np.isnan(came).any())
+            why = f"There `{large}` is infinite, and `{small_one}` is 0. Infinity times 0 is no number." * no_number
             look = "what your formula multiplies: each factor should be a number for every a"
+            look = look if no_number else "what your formula gives far out"
             expected = f"{right} as the slope of σ at a = {values}"
             raise Wrong("overflow", expected, show(came.tolist()), why=why, look=look)
 
@@ -1255,12 +1228,12 @@ def _check_slope(belief, came, right, order, factors, values):
     if not _exact(came.data, right):
         raise _wrong_slope(belief, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
     if came.node is None and order != "third":
-        why = "The number is right, but it was computed without a history: a dead end."
+        why = "The number is right, but it has no history: a dead end."
         expected = f"a {order} derivative with a history"
         raise Wrong("dead-end", expected, "one without", belief=belief, why=why, look=_NO_HISTORY)
 
 
-_NO_HISTORY = "each place where you take `.data`, call NumPy, or switch recording off"
+_NO_HISTORY = "each tensor that your rule makes: of `.data`, of an array, or where recording is off, it has no history"
 
 
 def _exact(came: np.ndarray, right: np.ndarray) -> bool:
@@ -1273,9 +1246,9 @@ def _wrong_slope(belief, came, right, order, factors, sigma):
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         return Wrong("dead-end", expected, got, belief=belief, why=why, look=_NO_HISTORY)
     if np.allclose(came, right, 1e-4, 1e-6):
-        why = f"Some are off, by {np.abs(came - right).max():.1g}. A formula of the slope gives all digits of float64."
+        why = f"Some are off, by {np.abs(came - right).max():.1g}. float64 has more digits than that."
         expected, got = _worst(came, right)
-        look = "each number that is made up, and each difference"
+        look = "each number that is made up or rounded, and each difference"
         return Wrong("rounded", f"{expected} in the first derivative", got, why=why, look=look)
     alone = "This is the slope alone. A rule multiplies it with the gradient that arrives."
     value = "This is the value of σ, times the gradient. A rule needs its slope."
@@ -1315,17 +1288,21 @@ def engine(answer):
     if issubclass(answer, small.Tensor | mg.Tensor):
         raise _of_engines("given-engine", show(answer))
     _check_own(answer)
-    for stage in STAGES:
-        said = call(stage, answer)  # what fails in it fails in what the learner's tensors do
+    for stage in STAGES:  # what fails in it fails in what the learner's tensors do
+        look = "what the error names: an attribute, a method or an option of your `Tensor`, or of its nodes"
+        said = _ours("your engine runs without an error", lambda stage=stage: call(stage, answer), look)
     return said  # by the last one, which trains
 
 
 _of_engines = tools.texts("""
+leaf-without-node: a node for `Tensor(3.0, requires_grad=True)`
+    Its node is where a walk ends, and where it finds the leaf.
+    look: `__init__` of your `Tensor`
 given-engine: a class of yours
     That engine was given. This exercise is about one of your own.
     look: what `Tensor` stands for
 given-engine/made: a tensor of your class
-    The class is yours, but what it makes is not.
+    What your class makes is of another class.
     look: what `Tensor(3.0)` returns
 shares-memory: the caller's array as it was
     `Tensor(array)` lies on the memory of `array`: whoever overwrites the one overwrites the other.
@@ -1338,25 +1315,28 @@ not-recorded: a node for {name}
 constant-recorded: no node for constants
     No input requires a gradient, so there is nothing to record.
     look: when a node is made
-always-recorded: an `x.grad` without a node, after backward()
+always-recorded: an `x.grad` without a node, after {walk}
     Nobody asked for a graph of the gradient, and it keeps alive all that it was made from.
-    look: whether your walk, or an operation in it, records when `create_graph` is False
+    look: what gives a tensor a node in a walk where `create_graph` is False: recording that is on, a new leaf
 edge-lost: two next nodes for a * 3.0: a node, and None
     Each input has its place among the next nodes, also one that gets nothing.
     look: how `next_nodes` is made
 second-turn: a first walk over {name}
-    Nobody has walked there before. It may be that a node has more than one turn in one walk.
-    look: how often each node has its turn, and on which condition you raise this error
+    Nobody has walked there before, and nothing was overwritten.
+    look: on which condition you raise this error, and how often each node has its turn in one walk
 no-release: a RuntimeError at the second backward of x * x
     The first walk has to free what the node saved, and the second to notice it.
     look: what is done after a node's turn, and what is checked before it
+no-release/inside: a RuntimeError at a backward of h, after one of h * 5, with h = x * x
+    The first walk has to free what each node on its way saved.
+    look: what is done after each node's turn, and with which `retain_graph`
 no-release/third: a RuntimeError at the third backward of 5 · x · x
     The first walk had retain_graph=True, and the second had not.
-    look: what is kept of `retain_graph` from walk to walk
+    look: what frees in the second walk, and what is kept of `retain_graph` from walk to walk
 frees-all: two backwards of x + 3 (M12)
     An addition needs nothing saved, so nothing should be used up.
     look: what is saved for an addition, and on which condition you free
-frees-all/leaf: a backward of x + x (M12)
+frees-all/leaf: a backward of x + x
     This graph is new, only its leaf was reached before. A leaf has nothing saved, so nothing is used up.
     look: on which condition you free
 frees-anyway: two backwards of 5 · x · x, the first with retain_graph=True
@@ -1379,7 +1359,8 @@ second-derivative: 4 as the slope of the {what}
 
 
 def _leaf(kind, value):
-    return without_recursion(lambda: kind(value, requires_grad=True))
+    where = "`Tensor(..., requires_grad=True)`"
+    return without_recursion(lambda: kind(value, requires_grad=True), where=where, small=where)
 
 
 def _check_own(kind):
@@ -1391,6 +1372,8 @@ def _check_own(kind):
         raise _of_engines("given-engine/made", show(x))
     given = (minigrads.walk, small.walk, small.record, small.turn, small.arrive)
     _fails(lambda: once(lambda: (x * x).sum().backward(), where="x * x", never=given), tell="given-engine")
+    if getattr(x, "node", ...) is None:
+        raise _of_engines("leaf-without-node", "None")
 
 
 def _ours(what: str, function: Callable, look: str) -> Any:
@@ -1398,7 +1381,7 @@ def _ours(what: str, function: Callable, look: str) -> Any:
     try:
         return call(function)
     except Wrong as wrong:
-        if wrong.verdict.code == "raised" and "your line" not in wrong.verdict.got:
+        if wrong.verdict.code == "raised" and wrong.verdict.look.startswith("the call of your function"):
             raise Wrong("raised", what, wrong.verdict.got, look=look) from None
         raise
 
@@ -1416,14 +1399,14 @@ def _fails(function: Callable, tell: str = "") -> str:
     return ""
 
 
-def _goes_on(code: str, walk: Callable) -> None:
+def _goes_on(code: str, walk: Callable, **left_open: str) -> None:
     """A walk that is not to be refused: a RuntimeError is the diagnosis `code`."""
     said = _fails(walk)
     if said:
-        wrong = _of_engines(code, said)
+        wrong = _of_engines(code, said, **left_open)
         if said.startswith("RuntimeError"):
             raise wrong
-        look = "the line named above, and what leads to it"
+        look = "the line named above, and what leads to it" if "(your line: " in said else "what the error names"
         raise Wrong("raised", f"{wrong.verdict.expected} without an error", said, look=look)
 
 
@@ -1444,7 +1427,7 @@ def _first_walk(name: str, walk: Callable, *leaves_and_grads: Any) -> None:
     try:
         once(walk, where=name)
     except Wrong as wrong:
-        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
+        if not _on_purpose(wrong):
             raise
         raise _of_engines("second-turn", wrong.verdict.got, name=name) from None
     if leaves_and_grads:
@@ -1454,12 +1437,12 @@ def _first_walk(name: str, walk: Callable, *leaves_and_grads: Any) -> None:
 def _expect_grads(name: str, leaves: list, right: list[float], known: dict[str, list] | None = None) -> None:
     """The gradients of leaves with one number each. `known` has diagnoses by wrong gradients, None for any."""
     came = [_one(leaf.grad, f"`.grad` of a leaf, for {name}, is") for leaf in leaves]
-    if _all_close(came, right):
+    if all_close(came, right):
         return
     for code, values in (known or {}).items():
-        if _all_close(came, [one if value is None else value for one, value in zip(came, values, strict=True)]):
-            raise _wrong_walk(code, came, right, name=name)
-    raise _unlike(came, right, name)
+        if all_close(came, [one if value is None else value for one, value in zip(came, values, strict=True)]):
+            raise wrong_walk(code, came, right, name=name)
+    raise unlike(came, right, name)
 
 
 def _stage_values(kind):
@@ -1506,7 +1489,7 @@ def _stage_operands(kind):
         array[...] = 0.0
         result.sum().backward()
         came, where = _array(x.grad, f"`x.grad`, for {name}, is"), f"in `x.grad`, for {where}"
-        if "array" in name and not came.any():
+        if "array" in name and slope != [[1, 1]] and not came.any():  # else the numbers of the array do not matter
             why = "After the operation the caller overwrote the array. A tensor made of it needs memory of its own."
             _compare(came, slope, "shares-memory", where, "the tensor that is made of an array: does it copy?", why)
         _compare(came, slope, "other-gradient", where, "the rule of this operation")
@@ -1522,11 +1505,16 @@ def _compare(came, right, code, where, look, why=""):
 
 
 def _stage_order(kind):
-    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    result = x * x + z
-    if result.node is None:
-        raise _of_engines("not-recorded", "None", name="x * x + z")
-    _first_walk("x * x + z", result.backward, [x, z], [6.0, 1.0], {"overwrites": [3.0, 1.0]})
+    for name, program, right, known in (
+        ("x * z", lambda x, z: x * z, [2.0, 3.0], {}),
+        ("x * z + x", lambda x, z: x * z + x, [3.0, 3.0], {"overwrites": [2.0, 3.0], "one-part": [1.0, 3.0]}),
+        ("x * x + z", lambda x, z: x * x + z, [6.0, 1.0], {"overwrites/of-one-node": [3.0, 1.0]}),
+    ):
+        x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+        result = program(x, z)
+        if result.node is None:
+            raise _of_engines("not-recorded", "None", name=name)
+        _first_walk(name, result.backward, [x, z], right, known)
     if result.grad is not None:
         expected, look = "None as the `.grad` of x * x + z, which is no leaf", "who gets a `.grad`: only a leaf does"
         raise Wrong("grad-of-result", expected, show(result.grad), look=look)
@@ -1537,7 +1525,9 @@ def _stage_order(kind):
     x = _leaf(kind, 3.0)
     (x * 52.0).backward()
     _goes_on("frees-all/leaf", lambda: (x + x).backward())
-    _expect_grads("x + x, where `x.grad` was 52,", [x], [54.0], {"leaf-overwritten": [2.0]})
+    _expect_grads(
+        "x + x, where `x.grad` was 52,", [x], [54.0], {"leaf-overwritten": [2.0], "leaf-overwritten/kept": [52.0]}
+    )
 
 
 def _check_diamond(kind):
@@ -1545,11 +1535,15 @@ def _check_diamond(kind):
     mine, leaves = [_leaf(kind, 3.0), _leaf(kind, 2.0)], [tools.leaf(3.0), tools.leaf(2.0)]
     result, true = (z * engines.diamond(x, z) for x, z in (mine, leaves))
     true.backward(retain_graph=True)
-    try:  # 4: h passed on what had come from the sum alone
-        known = {"too-early": [4.0, None]}
+    try:  # 4: h passed on what had come from the sum alone; 42: z, too, had its turn before that came
+        known = {"too-early": [4.0, 42.0], "one-part": [4.0, None]}
         _first_walk("z * (h + h * h), with h = x * z", result.backward, mine, [52.0, 120.0], known)
     except Wrong as wrong:
         wrong.verdict.picture = _beside(result, true, mine, leaves, "xz")
+        x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+        h = x * z  # as nodes are found, h * h comes before h here
+        if wrong.verdict.belief and (_fails((h * h + h).backward) or not kit.close(_one(x.grad, "`x.grad` is"), 26.0)):
+            wrong.verdict.belief = ""
         raise
 
 
@@ -1559,7 +1553,7 @@ def _stage_shared(kind):
     A leaf's .grad is its own, and the only place where its gradient is kept.
     """
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    _first_walk("(x + z) + x", ((x + z) + x).backward, [x, z], [2.0, 1.0], {"grad-shared": [None, 2.0]})
+    _first_walk("(x + z) + x", ((x + z) + x).backward, [x, z], [2.0, 1.0], {"grad-shared": [2.0, 2.0]})
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
     _first_walk("x + z", (x + z).backward, [x, z], [1.0, 1.0])
     x.grad.sub_(np.array(1.0))
@@ -1594,10 +1588,11 @@ def _stage_shapes(kind):
         came = _array(x.grad, f"`x.grad`, after a walk over {name}, is")
         if came.shape != shape:
             look = "the gradient that the walk begins with: its shape is that of the root"
+            look = "how a part gets the shape of its node, also where that has a length of 1" if times == 2 else look
             expected = f"`x.grad` of shape {shape}, after a walk over {name}"
             raise Wrong("other-shape", expected, f"one of shape {came.shape}", look=look)
         if not np.allclose(came, times):
-            raise _unlike([float(came.sum())], [float(times)], f"{name},")
+            raise unlike([float(came.sum())], [float(times)], f"{name},")
     for shape in ((2,), (2, 1), (1, 2), ()):
         a, c = _leaf(kind, _VALUES[0]), _leaf(kind, np.full(shape, 0.5))
         _first_walk("a * c", (a * c).sum().backward)
@@ -1606,16 +1601,16 @@ def _stage_shapes(kind):
         _check_numbers(_array(c.grad, "`c.grad` is"), sum_to(np.array(_VALUES[0]), shape), where, look)
     next_nodes = list((a * 3.0).node.next_nodes)
     if len(next_nodes) != 2 or next_nodes[1] is not None:
-        raise _of_engines("edge-lost", f"{len(next_nodes)} of them")
+        raise _of_engines("edge-lost", show(next_nodes))
 
 
 def _stage_switch(kind):
     """Without create_graph nothing is recorded; and a walk that begins where recording is off ends so."""
     x = _leaf(kind, 3.0)
-    for options in ({}, {"retain_graph": True}):
+    for options, said in (({}, "`backward()`"), ({"retain_graph": True}, "`backward(retain_graph=True)`")):
         (x * x).backward(**options)
         if x.grad.node is not None:
-            raise _of_engines("always-recorded", "one with a node")
+            raise _of_engines("always-recorded", "one with a node", walk=said)
     nodes = type(x.node)
     if getattr(nodes, "recording", None) is not True:
         return  # the switch of this engine is elsewhere
@@ -1638,6 +1633,9 @@ def _stage_memory(kind):
     total = x + 3.0
     if total.node is None:
         raise _of_engines("switch-left", "None")
+    h = x * x
+    (h * 5.0).backward()
+    _is_refused("no-release/inside", h.backward)
     _goes_on("frees-all", lambda: [total.backward(), total.backward()])
     y, x.grad = (x * x) * 5.0, None
     _goes_on("frees-anyway", lambda: [y.backward(retain_graph=True), y.backward()])
@@ -1724,9 +1722,7 @@ def _stage_recorded(kind):
 
 
 def _walk_recorded(result, what):
-    said = _fails(lambda: result.backward(create_graph=True))
-    if said:
-        raise _of_engines("create-fails", said, what=what)
+    _goes_on("create-fails", lambda: result.backward(create_graph=True), what=what)
 
 
 def _check_recorded(came, slope, what, order):
@@ -1741,7 +1737,7 @@ def _check_recorded(came, slope, what, order):
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         raise Wrong("second-derivative", expected, got, why=why, look=look)
     if order != "third" and came.node is None:
-        why = "The number is right, but nothing was recorded on the way, so it has no history."
+        why = "The number is right, but it has no history, so it has no slope of its own."
         code = "create-graph" if "x ** 3" in what else "dead-end"
         raise Wrong(code, f"a {what} with a node", "None", why=why, look=look)
 
@@ -1768,7 +1764,7 @@ def _trained(kind):
     last = loss()
     reached = _one(last, "the loss is")
     if not reached < 0.35:
-        look = "your loop over the leaves: `sub_` has to change the leaf itself, and each step needs fresh gradients"
+        look = "what a step does with your tensors: `.grad` is set to None, then a walk, then `sub_(leaf.grad.data)`"
         raise Wrong("not-trained", "a loss below 0.35 after 40 steps", f"{reached:.3g}", look=look)
     names = dict(zip([leaf.node for leaf in leaves], ("W1", "b1", "W2", "b2"), strict=True))
     graph = engines.graph_of(last.node, names, "the graph of your loss, in your engine")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
@@ -76,17 +77,20 @@ def behind(root: Scalar) -> list[Scalar]:
 _newest, _oldest = partial(max, key=attrgetter("number")), partial(min, key=attrgetter("number"))
 
 
-def walk(root: Scalar, pick: Callable = _newest, again: str = "never", adds: bool = True) -> dict[Scalar, float]:
+def walk(
+    root: Scalar, pick: Callable = _newest, again: str = "never", adds: bool = True, edges: Callable = list
+) -> dict[Scalar, float]:
     """The gradients of a walk, which has the bugs that it is told.
 
-    `pick` says which of those that wait goes next, `again` whether a node may wait once more when it has met it.
+    `pick` says which of those that wait goes next, `again` whether a node may wait once more when it has met it, and
+    `edges` which edges of a node are walked.
     """
     grads, waiting, met = {root: 1.0}, [root], {root}
     known: Any = {"never": met, "later": waiting, "always": ()}[again]
     while waiting:
         node = pick(waiting)
         waiting.remove(node)
-        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
+        for next_node, slope in edges(zip(node.next_nodes, node.slopes, strict=True)):
             grads[next_node] = grads.get(next_node, 0.0) * adds + grads[node] * slope
             if next_node not in known:
                 met.add(next_node)
@@ -94,14 +98,141 @@ def walk(root: Scalar, pick: Callable = _newest, again: str = "never", adds: boo
     return grads
 
 
-BUGS: tuple[tuple[str, dict[str, Any]], ...] = (  # the code of a diagnosis, and what `walk` is told
+_FOUND = itemgetter(0), itemgetter(-1)
+BUGS: tuple[tuple[str, dict[str, Any]], ...] = (  # the name of a diagnosis, and what `walk` is told
     ("overwrites", {"adds": False}),
-    ("two-turns", {"again": "always"}),
-    *(
-        ("too-early", {"pick": pick, "again": again})
-        for pick in (itemgetter(0), itemgetter(-1), _oldest)
-        for again in ("never", "later")
-    ),
+    ("overwrites/of-one-node", {"edges": lambda pairs: dict(pairs).items()}),
+    *(("two-turns", {"pick": pick, "again": "always"}) for pick in (_newest, *_FOUND)),
+    *(("too-early/oldest", {"pick": _oldest, "again": again}) for again in ("never", "later")),
+    *(("too-early", {"pick": pick, "again": again}) for pick in _FOUND for again in ("never", "later")),
+)
+
+
+# --- What walks do wrong -------------------------------------------------------------------------
+
+
+def all_close(came: list, true: list) -> bool:
+    """Whether gradients are those that they should be."""
+    return len(came) == len(true) and all(kit.close(one, other) for one, other in zip(came, true, strict=True))
+
+
+def _in_words(values: list[float]) -> str:
+    return " and ".join(f"{value:.12g}" for value in values)
+
+
+def unlike(came: list, true: list, name: str) -> Wrong:
+    """The diagnosis for gradients of which no known bug is told."""
+    if not any(came):
+        return wrong_walk("nothing", came, true, name=name)
+    times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
+    other = math.isfinite(times) and not kit.close(times, 1.0)
+    if sum(map(bool, true)) > 1 and other and all_close(came, [times * one for one in true]):
+        return wrong_walk("other-start", came, true, name=name, times=f"{times:.10g}")
+    return wrong_walk("other-gradient", came, true, name=name)
+
+
+def wrong_walk(code: str, came: list, true: list, **left_open: Any) -> Wrong:
+    """A diagnosis of `_of_walks`, by its name."""
+    return _of_walks(code, _in_words(came), true=_in_words(true), s="s" * (len(true) > 1), **left_open)
+
+
+_of_walks = tools.texts(
+    """
+overwrites: {name}
+    Where several edges lead to one node, it has only what one of them brought.
+    look: the line in which a gradient arrives, `=` or `+=`
+overwrites/of-one-node: {name}
+    Where two edges lead from one node to one other, as in `x * x`, only one of them counts.
+    look: how your code goes over the edges of a node, and where two of them could become one
+two-turns: {name}
+    A node that is used twice has two turns, and passes on all it has each time.
+    look: what becomes of a node that is met again while it waits
+too-early: {name} (M11)
+    A node has had its turn before all that used its result, when its gradient was not complete.
+    look: which of the waiting nodes goes first
+too-early/oldest: {name}
+    A node has had its turn before all that used its result, when its gradient was not complete.
+    look: which of the waiting nodes goes first
+one-part: {name}
+    Of two parts that reach a node only one counts: the other is not added, or comes when the node has had its turn.
+    look: which node goes first, and how a gradient is added to one that is there
+nothing: {name}
+    What should have arrived is not in `.grad`: that is 0.
+    look: the gradient that the walk starts with, the edges that lead to a leaf, and every line that sets a `.grad`
+other-start: {name}
+    All of them are {times} times what they should be.
+    look: with which gradient the walk starts, how often the root has a turn, and what else every gradient meets
+other-gradient: {name}
+    look: the first node, from the root on, whose gradient is another: what was passed on to it, when, by what slope?
+again: {name}, walked again,
+    The first walk was right. Then all `.grad` were set to 0, and it was called again.
+    look: what your function keeps from call to call: a global name, a default argument, a mark on a node
+zero-is-not-new: {name}
+    With z = -2.5 your walk was right. Here the parts 1 and -1 reach `h`, so its gradient can be 0 for a while.
+    look: how your walk knows that a node is waiting already: its numbers do not tell that
+equal-values: {name}
+    Your walk was right before. Here `h` and `h * (z * z)` are two nodes with one and the same value.
+    look: how your walk tells one node from another
+at-zero: {name}
+    With other numbers your walk was right. Here a slope, or a gradient on the way, is 0.
+    look: what your walk does where a value, a slope or a gradient is 0
+at-zero/not: {name}
+    With other numbers your walk was right.
+    look: what depends on the numbers
+rounded: {name}
+    With other numbers your walk was right. These are small or large, and have many digits.
+    look: whatever rounds a gradient, cuts it off, or leaves one out
+late-leaf: {name}
+    Your walk was right where all leaves are older than all results. Here `z` is newer than `h`.
+    look: what your walk does when a leaf comes before a result
+leaf-as-root: {name}
+    The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation.
+    look: what the root gets, if it is a leaf
+leaves-cleared: {name}, after {times} walks, (M08)
+    The leaves have what a single walk gives. From walk to walk theirs have to add up.
+    look: which `.grad` you clear, or set with `=`
+leaves-cleared/no-walk: {name}, after {times} walks,
+    The leaves have what a single walk gives: another walk over the same nodes changes nothing.
+    look: what stays after a walk, and what the next one does with it: a mark, a `.grad`, a set
+leaves-cleared/now-and-then: {name}, after {times} walks,
+    The leaves have what a single walk gives. A walk that finds other numbers there does add to them.
+    look: what your walk does at a leaf that has a `.grad`, and what stays after a walk
+leaf-of-two-walks: {name}, after {times} walks,
+    One more walk brings what it should if the `.grad` of each leaf is set to 0 before, and not as it is here.
+    look: what is added at a leaf that has a `.grad`
+kept-inside: {name}, after {times} walks,
+    One more walk is wrong also if the `.grad` of each leaf is set to 0 before: something else of earlier walks matters.
+    look: what is left after a walk, on nodes with next nodes or in what your function keeps
+kept-inside/trunk: {name}
+    Three walks share `h`. A later one may have met something that an earlier one left behind.
+    look: what is left on nodes with next nodes after a walk
+grad-shared: {name}
+    An addition hands one and the same gradient to both inputs. What was added for `x` is in that of `z`, too.
+    look: the line that adds what arrives: does it write into an array?
+grad-shared/leaf: {name}
+    An addition hands one and the same gradient to both inputs. A leaf that keeps it as it came shares it.
+    look: what becomes the `.grad` of a leaf when there was none
+grad-elsewhere: {name}
+    `x.grad` was 0, because `sub_` had changed it, and 2 arrived.
+    look: what you add to: the `.grad` of the leaf, or another place that keeps its gradient?
+leaf-overwritten: {name} (M08)
+    52 was there before. A leaf adds what arrives to what it has.
+    look: each line that sets the `.grad` of a leaf, or clears it
+leaf-overwritten/kept: {name}
+    52 was there before, and is there still. A leaf adds what arrives to what it has.
+    look: the line that sets the `.grad` of a leaf, and on which condition
+kept-inside/passed-on: {name} (M10)
+    The second walk has passed on what the first left inside of the graph. With such an engine people would have to
+    clear it; in PyTorch and minigrad nothing is left there.
+    look: where you keep what is on the way
+kept-inside/after-an-error: {name}
+    The walk before ended with an error, as it should. Something of it may have been passed on by this one.
+    look: where you keep what is on the way
+cleared-comes-back: {name}, walked once more,
+    After several walks every `.grad` of a leaf was set to {old}. A walk adds to that.
+    look: what your function keeps beside `.grad`, and what it does with a `.grad` that is there
+""",
+    "for {when} the gradient{s} {true}, as in minigrad",
 )
 
 
@@ -218,18 +349,18 @@ _MAY_WAIT = 1_000  # Python's own limit, which others may have raised
 _CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 _MANY = "many thousand calls for 25 additions `h = h + h`"
 _texts = tools.texts("""
-given-engine: a walk of yours
+given-engine: work of your own code
     That engine was given. This exercise is about one of your own.
-    look: where your code hands the work on
+    look: where your code calls it
 no-end: an answer for {where}
-    There are a few nodes, or numbers, only. So your loop, or your recursion, does not come to an end.
-    look: what a loop waits for: in a walk, what leaves `waiting`, and on which condition something is put in
+    There are a few nodes, or numbers, only. So your loop, or your recursion, seems not to come to an end.
+    look: what ends your loop, or your recursion: in a walk, how often a node can be met
 paths: as many turns as there are nodes
     A small graph was walked well. Here each addition doubles the ways, and your code seems to go each of them.
     look: what your code does at a node that it has met before
-recursion: an answer for 1,200 operations in a row
-    A call waits for a call for each node, and Python lets only so many wait. A loop has no such limit.
-    look: which function calls itself
+recursion: an answer for {where}
+    Calls wait for calls, and Python lets only so many wait. A loop has no such limit.
+    look: which function calls itself, or is called again by what it calls
 mode-left: {name} as it was: {was}
     Whatever comes after your function finds it changed.
     look: where it is set, and set back
@@ -260,23 +391,31 @@ def once(
             known = ("no-end", f"none after {_CALLS:,} calls") if where else ("paths", _MANY)
             raise _texts(*known, where=where) from None
         except _Forbidden:
-            raise _texts("given-engine", "a given one") from None
+            raise _texts("given-engine", "a call of a given engine") from None
 
     kit._refuse_other_arguments(function, inputs)
-    return without_recursion(careful, about=inputs, may=may)
+    return without_recursion(careful, about=inputs, may=may, small=where, where=where or "25 additions `h = h + h`")
 
 
 def without_recursion(
-    function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ("grad",)
+    function: Callable,
+    *inputs: Any,
+    about: tuple | None = None,
+    may: tuple[str, ...] = ("grad",),
+    where: str = "1,200 operations in a row",
+    small: str = "",
 ) -> Any:
-    """The learner's function on our inputs (see `keeping`), of which no more calls may wait than Python lets wait."""
+    """The learner's function on our inputs (see `keeping`), of which no more calls may wait than Python lets wait.
+
+    `where` says what these are, and `small` is not empty where that is so small that a recursion has no end.
+    """
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(min(before, _MAY_WAIT))
     try:
         return keeping(function, *inputs, about=about, may=may)
     except Wrong as wrong:
-        if "RecursionError" in wrong.verdict.got:
-            raise _texts("recursion", wrong.verdict.got) from None
+        if isinstance(wrong.__context__, RecursionError):
+            raise _texts("no-end" if small else "recursion", wrong.verdict.got, where=where) from None
         raise
     finally:
         sys.setrecursionlimit(before)
@@ -304,7 +443,9 @@ def keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: t
 def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
     if isinstance(one, np.ndarray):
         return _texts("in-place", show(now), was=show(was) + f" as `{name}`" * (name != "data"))
-    got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
+    got = (
+        f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "another object, or other values in it"
+    )
     got = f"{show(now)}, and there was none before" if was is ... else "it is gone" if now is ... else got
     kinds = {Scalar: "a `Scalar`", small_engine.Node: "a node", small_engine.Tensor: "a tensor"}
     code = "given-changed/version" if name == "version" else "given-changed"
@@ -347,6 +488,7 @@ def graph_of(
 def _records(node: Any, source: str, inputs: list, names: dict, grads: dict, marks: tuple) -> list[NodeRecord]:
     if inputs:
         op, note = str(node.name), f"gradient {grads[node]}" if node in grads else ""
-        return [NodeRecord(source, "function", f"{op.capitalize()}Backward0", op, note=note, marks=marks)]
+        shown = f"{op.capitalize()}Backward0" if op.islower() else f"named {op!r}"  # which could look like another's
+        return [NodeRecord(source, "function", shown, op, note=note, marks=marks)]
     leaf = NodeRecord(f"{source}leaf", "leaf", names.get(node, "a leaf"), grad=grads.get(node, ""), marks=marks)
     return [NodeRecord(source, "accumulate", "AccumulateGrad"), leaf]

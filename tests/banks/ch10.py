@@ -144,6 +144,7 @@ WRONG = {
     "sources": {
         "sub-saves": _saved(B=2),
         "second-fails": _saved({"B twice": False}),
+        "second-fails/and-the-other-does-not": _saved({"B twice": False, "D twice": True}),
         "one-x": _saved(A=1),
         "result-forgotten": _saved(C=0),
         "unneeded-saved": _saved(D=2),
@@ -160,6 +161,7 @@ WRONG = {
         "overwriting-adds": _gradients(A=33),
         "first-not-last": _gradients(A=3),
         "no-order-needed": _gradients(C=33),
+        "no-order-needed/but-by-the-newest": _gradients(C=33, D=15),
         "one-visit": _gradients({"B visits": 1}),
         "edges-not-ways": _gradients({"B visits": 3}),
         "inside-is-clean": _gradients(E=66),
@@ -282,6 +284,46 @@ def backward(root, grad=1.0):
     for next_node, slope in zip(root.next_nodes, root.slopes):
         backward(next_node, grad * slope)
 """,
+        "other-gradient/a-mean-at-leaves": _with(
+            _SQUARE.replace("    waiting = [root]\n", "    waiting, met = [root], []\n"),
+            "        for next_node",
+            "        node.grad /= 1 if node.next_nodes or node is root else met.count(node)\n"
+            "        met += node.next_nodes\n        for next_node",
+        ),
+        "other-gradient/the-first-inside": _with(
+            _SQUARE,
+            "            next_node.grad += node.grad * slope\n",
+            "            if not (next_node.next_nodes and next_node in waiting):\n"
+            "                next_node.grad += node.grad * slope\n",
+        ),
+        "other-gradient/noise": _with(_SQUARE, "node.grad * slope", "node.grad * slope * (1 + 1e-8)"),
+        "other-start/root-twice": _with(_SQUARE, "waiting = [root]", "waiting = [root, root]"),
+        "two-turns/as-found": _with(
+            _with(_SQUARE, 'max(waiting, key=attrgetter("number"))', "waiting[0]"),
+            "            if next_node not in waiting:\n                waiting",
+            "            waiting",
+        ),
+        "nothing/another-attribute": _with(_ANSWERS["twice"], "backward_twice", "backward").replace(
+            "node.grad += grad", "node.gradient = grad"
+        ),
+        "none": _SQUARE + "    for node in root.next_nodes:\n        node.grad = None\n",
+        "no-end/recursion": """
+def backward(root):
+    root.grad = 1.0
+    def visit(node):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+        visit(node.next_nodes[0] if node.next_nodes else node)
+    visit(root)
+""",
+        "at-zero/value": _with(
+            _SQUARE,
+            "(node)\n        for",
+            "(node)\n        if node.next_nodes and not node.value:\n            continue\n        for",
+        ),
+        "equal-values": _with(
+            _SQUARE, "next_node not in waiting", "next_node.value not in [one.value for one in waiting]"
+        ),
         "too-early/oldest": _with(_SQUARE, "max(waiting", "min(waiting"),
         "too-early/last-found": _with(_MET, "waiting.pop(0)", "waiting.pop()"),
         "too-early/first-found": _MET,
@@ -460,6 +502,13 @@ def backward_twice(root):
             waiting.add(next_node)
 """,
         "nothing/all-cleared": _TWICE + "        node.grad = 0.0\n",
+        "leaf-of-two-walks": _with(_ANSWERS["twice"], "node.grad += grad", "node.grad += node.grad + grad"),
+        "leaves-cleared/unless-other-numbers": _with(
+            _ANSWERS["twice"], "node.grad += grad", "node.grad += grad * (node.grad != grad)"
+        ),
+        "cleared-comes-back/of-7": _with(
+            _ANSWERS["twice"], "node.grad += grad", "node.grad = grad + node.grad * (node.grad != 7.0)"
+        ),
         "overwrites": _with(_TWICE, "next_node.grad += ", "next_node.grad = "),
         "leaf-as-root": _TWICE + "        if node.next_nodes:\n            node.grad = 0.0\n",
         "other-start/three-walks": "walks = []\n"
@@ -617,6 +666,9 @@ missing/leaf-as-root
     )
     | {
         "recursion": _RECURSIVE_TURNS,
+        "missing/copies": _with(
+            _ANSWERS["turns"], "return sorted(", "return __import__('copy').deepcopy(sorted("
+        ).replace("reverse=True)", "reverse=True))"),
         "again": """
 def turns(root, seen=set()):
     found = [root]
@@ -745,6 +797,13 @@ unbroadcast/same-size
     )
     | {
         "given-changed": _with(_ARRIVE, "    grads[", "    next_node.arrived = True\n    grads["),
+        "other-gradient/zeros-first": _with(
+            _ARRIVE,
+            "grads.get(next_node, 0.0) + part",
+            "grads[next_node] + part if next_node in grads else np.zeros(next_node.shape)",
+        ),
+        "other-dtype/whole-numbers": _with(_ARRIVE, " + part\n", " + part.astype(int)\n").replace("0.0", "0"),
+        "no-end": "def arrive(grads, next_node, part):\n    arrive(grads, next_node, part)\n",
         "in-place/shape": _with(
             _ARRIVE,
             "    while",
@@ -778,6 +837,23 @@ unbroadcast/same-size
     },
     "record": {
         "one-is-enough/the-second": _with(_RECORD, "not any(next_nodes)", "next_nodes[0] is None"),
+        "one-is-enough/not-twice": _with(
+            _RECORD, "not any(next_nodes)", "not any(next_nodes) or inputs[0] is inputs[1]"
+        ),
+        "constant-recorded/an-empty-list": _with(_RECORD, "return None", "return []"),
+        "arguments-of-node/op-for-rules": _with(_RECORD, "list(op.rules.values()), saved", "op, saved"),
+        "saves-all/grad": _with(
+            _RECORD,
+            "    return small.Node",
+            "    saved |= {'grad': (inputs[0], inputs[0].version)}\n    return small.Node",
+        ),
+        "type/shape-for-next-nodes": _with(_RECORD, "shape, next_nodes, list", "next_nodes, shape, list"),
+        "type/dict-of-next-nodes": _with(
+            _RECORD, "shape, next_nodes, list", "shape, dict(zip(op.rules, next_nodes)), list"
+        ),
+        "given-changed/equal-grad": _with(
+            _RECORD, "    next_nodes", "    inputs[0].grad = small.Tensor([9.0, 9.0])\n    next_nodes"
+        ),
         "one-is-enough/the-first": _with(_RECORD, "not any(next_nodes)", "next_nodes[-1] is None"),
         "rules-used-up": """
 def record(op, inputs, shape):
@@ -909,6 +985,26 @@ def turn(node, grad, retain_graph):
             "kept.values()",
         ).replace("    grads = []\n", "    node.saved, grads = kept, []\n"),
         "no-release": _with(_TURN, "node.saved and not retain_graph", "False"),
+        "raised/by-python": _with(
+            _TURN,
+            "    for tensor, version in node.saved.values():\n",
+            "    for name in node.saved:\n"
+            "        node.saved[name + '!'] = node.saved[name]\n    for tensor, version in node.saved.values():\n",
+        ),
+        "too-strict/again": "done = set()\n"
+        + _with(_TURN, "node.saved is None:", "node in done or node.saved is None:").replace(
+            "    return grads", "    done.update([node] * (not retain_graph))\n    return grads"
+        ),
+        "unneeded/zero": _with(_TURN, "else None)", "else 0.0)"),
+        "not-the-tensor/times-one": _with(_TURN, "rule(grad, *needed)", "rule(grad * 1.0, *needed)"),
+        "frees-anyway/deleted": _with(
+            _TURN,
+            "if node.saved and not retain_graph:\n        node.saved = None",
+            "if node.saved:\n        del node.saved",
+        ),
+        "given-changed/name": _with(
+            _TURN, 'raise RuntimeError("a second time")', 'node.name = "freed"\n        return []'
+        ),
         "frees-anyway": _with(_TURN, "node.saved and not retain_graph", "node.saved"),
         "frees-all": _with(_TURN, "node.saved and not retain_graph", "not retain_graph"),
         "no-version": _with(_TURN, "if tensor.version != version:", "if False:"),
@@ -1003,6 +1099,23 @@ overflow
 dead-end
     s = 1 / (1 + np.exp(-a.data))
     return grad * (s * (1 - s))
+dead-end/recording-off
+    before, small.Node.recording = small.Node.recording, False
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    result = grad * s - grad * s * s + np.zeros(a.data.shape)
+    small.Node.recording = before
+    return result
+dead-end/history-taken-away
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    s.node = None
+    return grad * s - grad * s * s
+always-recorded/new-leaf
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    result = grad * s - grad * s * s
+    return result if small.Node.recording else small.Tensor(result.data, requires_grad=True)
+overflow/a-half-far-out
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    return grad * s - grad * s * s + (a.data > 500) * 0.5
 dead-end/half
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return grad * s * (1 - s.data)
@@ -1083,6 +1196,60 @@ rounded
     "engine": {
         "other-gradient/pow-at-0": _broken("engine", ("a ** (n - 1.0)", "a ** n * a ** -1.0")),
         "shares-memory": _broken("engine", ("np.array(data, dtype=float)", "np.asarray(data, dtype=float)")),
+        "leaf-without-node": _broken("engine", ("        if requires_grad:", "        if False:")),
+        "raised/no-sub_": _broken(
+            "engine", ("    def sub_(self, amount):\n        self.data -= amount\n        self.version += 1\n", "")
+        ),
+        "raised/no-create-graph": _broken(
+            "engine", ("create_graph=False):", "create=False):\n        create_graph = create")
+        ),
+        "raised/dict-changed": _broken("engine", ("for node in turns(root):", "for node in grads:")),
+        "no-end/init": _broken("engine", ("np.array(data, dtype=float), 0", "Tensor(data).data, 0")),
+        "other-gradient/mul": _broken("engine", ("b=lambda grad, a: grad * a)", "b=lambda grad, a: grad * a * 0.0)")),
+        "other-gradient/half-of-two": _broken(
+            "engine", ("= grads[next_node] + part if", "= (grads[next_node] + part) * 0.5 if")
+        ),
+        "one-part": _broken(
+            "engine",
+            ("[next_node] + part if next_node in grads else part", "[next_node] if next_node in grads else part"),
+        ),
+        "one-part/inside": _broken(
+            "engine", ("[next_node] + part if", "[next_node] + part * float(next_node.leaf is not None) if")
+        ),
+        "overwrites/of-one-node": _broken(
+            "engine", ("in zip(node.next_nodes, parts)", "in dict(zip(node.next_nodes, parts)).items()")
+        ),
+        "other-shape/of-ones": _broken(
+            "engine",
+            (
+                "    if part.data.shape != next_node.shape:\n        part = part.sum(next_node.shape)\n",
+                "    if part.data.shape != next_node.shape or part.data.size == 1:\n"
+                "        part = part.sum(tuple(n for n in next_node.shape if n > 1))\n",
+            ),
+        ),
+        "other-gradient/array-first": _broken(
+            "engine",
+            (
+                "Tensor.__add__ = Tensor.__radd__ = add",
+                "Tensor.__add__ = add\nTensor.__radd__ = lambda a, b: (\n"
+                "    add(a, b) if type(b) is float else add(a * 0.0, b + a.data))",
+            ),
+        ),
+        "no-release/inside": _broken(
+            "engine",
+            ("parts = turn(node, grad, retain_graph)", "parts = turn(node, grad, retain_graph or node is not root)"),
+        ),
+        "leaf-overwritten/kept": _broken(
+            "engine",
+            ("node.leaf.grad = grad + (node.leaf.grad or 0.0)", "node.leaf.grad = node.leaf.grad or grad + 0.0"),
+        ),
+        "second-turn/leaf": _broken(
+            "engine",
+            (
+                "        before, Node",
+                "        if not self.node.next_nodes:\n            raise RuntimeError\n        before, Node",
+            ),
+        ),
         "type/whole-numbers": _broken("engine", ("np.array(data, dtype=float)", "np.array(data)")),
         "no-version/first-only": _broken("engine", ("in node.saved.values():", "in list(node.saved.values())[:1]:")),
         "too-strict/unneeded": _broken(
@@ -1343,7 +1510,7 @@ def walk(node, grad, retain_graph):
         "second-derivative/mm": _broken("engine", ("grad @ b.t()", "grad @ b.data.T")),
         "no-version/copy": _broken("engine", ("(named[name], named[name].version)", "(Tensor(named[name].data), 0)")),
         "no-graph": _broken("engine", ("self.name, self.shape", "self.op, self.shape")),
-        "raised/no-methods": """
+        "leaf-without-node/no-methods": """
 class Tensor:
     def __init__(self, data, requires_grad=False):
         self.data, self.node = np.array(data, float), None
