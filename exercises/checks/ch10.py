@@ -623,6 +623,7 @@ _PROGRAMS: dict[str, Callable] = {
     "1 / log of a * a + 2": lambda a, b: ((a * a + 2.0).log() ** -1.0).sum(),
     "a ** 3 - a ** 2": lambda a, b: (a**3.0 - a**2.0).sum(),
     "a * b * 0": lambda a, b: (a * b * 0.0).sum(),
+    "a * b + b": lambda a, b: (a * b + b).sum(),
 }
 
 

@@ -1536,6 +1536,146 @@ class Tensor:
     },
 }
 
+WRONG["engine"]["other-gradient/summed-after"] = """class Node:  # like small.Node
+    recording = True
+    made = 0
+
+    def __init__(self, name, shape, next_nodes=(), rules=(), saved=()):
+        Node.made += 1
+        self.number = Node.made
+        self.name, self.shape, self.next_nodes = name, shape, next_nodes
+        self.rules, self.saved, self.leaf = rules, dict(saved), None
+
+    def __repr__(self):
+        return f"<{self.name}>"
+
+
+def needs(rule):  # like small.needs
+    return [*signature(rule).parameters][1:]
+
+
+class Tensor:
+    __array_priority__ = 1  # so that `array * tensor` asks the tensor
+
+    def __init__(self, data, requires_grad=False):
+        self.data, self.grad, self.node = np.array(data, dtype=float), None, None
+        self.version = 0
+        if requires_grad:
+            self.node = Node("leaf", self.data.shape)
+            self.node.leaf = self
+
+    def sub_(self, amount):
+        self.data -= amount
+        self.version += 1
+
+    def backward(self, retain_graph=False, create_graph=False):
+        if self.node is None or self.data.size != 1:
+            raise RuntimeError("backward needs a result with one number that requires grad")
+        before, Node.recording = Node.recording, create_graph
+        try:
+            walk(self.node, Tensor(np.ones(self.data.shape)), retain_graph or create_graph)
+        finally:
+            Node.recording = before
+
+
+def record(op, inputs, shape):
+    next_nodes = [tensor.node for tensor in inputs]
+    if not any(next_nodes):
+        return None
+    by_name, saved = dict(zip(op.rules, inputs)), {}
+    for next_node, rule in zip(next_nodes, op.rules.values()):
+        if next_node:
+            for name in needs(rule):
+                saved[name] = by_name[name], by_name[name].version
+    return Node(op.name, shape, next_nodes, list(op.rules.values()), saved)
+
+
+def op(name, forward, **rules):  # a row of the table
+    def apply(*operands):
+        inputs = [one if isinstance(one, Tensor) else Tensor(one) for one in operands]
+        result = Tensor(forward(*[one.data for one in inputs]))
+        if Node.recording:
+            result.node = record(apply, inputs, result.data.shape)
+        return result
+
+    apply.name, apply.rules = name, rules  # so `apply` is the `op` of record
+    return apply
+
+
+add = op("add", np.add, a=lambda grad: grad, b=lambda grad: grad)
+sub = op("sub", np.subtract, a=lambda grad: grad, b=lambda grad: grad * -1.0)
+mul = op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
+mm = op("mm", np.matmul, a=lambda grad, b: grad @ b.t(), b=lambda grad, a: a.t() @ grad)
+exp = op("exp", np.exp, a=lambda grad, a: grad * a.exp())
+log = op("log", np.log, a=lambda grad, a: grad * a ** -1.0)
+tanh = op("tanh", np.tanh, a=lambda grad, a: grad - grad * a.tanh() * a.tanh())
+t = op("t", np.transpose, a=lambda grad: grad.t())
+
+
+def power(a, n):
+    rule = lambda grad, a: grad * n * a ** (n - 1.0)
+    return op("pow", lambda data: data ** n, a=rule)(a)
+
+
+def sum_to(a, shape=()):
+    before, new = a.data.shape, a.data.ndim - len(shape)
+    axes = tuple(range(new)) + tuple(new + i for i, n in enumerate(shape) if n == 1)
+    rule = lambda grad: grad * np.ones(before)
+    return op("sum", lambda data: data.sum(axes, keepdims=True).reshape(shape), a=rule)(a)
+
+
+Tensor.__add__ = Tensor.__radd__ = add
+Tensor.__mul__ = Tensor.__rmul__ = mul
+Tensor.__sub__, Tensor.__matmul__, Tensor.__pow__ = sub, mm, power
+Tensor.exp, Tensor.log, Tensor.tanh, Tensor.t, Tensor.sum = exp, log, tanh, t, sum_to
+
+
+def turns(root):
+    order, heap, met = [], [(-root.number, root)], {root}
+    while heap:
+        node = heappop(heap)[1]
+        order.append(node)
+        for next_node in node.next_nodes:
+            if next_node and next_node not in met:
+                met.add(next_node)
+                heappush(heap, (-next_node.number, next_node))
+    return order
+
+
+def turn(node, grad, retain_graph):
+    if node.saved is None:
+        raise RuntimeError("backward a second time")
+    for tensor, version in node.saved.values():
+        if tensor.version != version:
+            raise RuntimeError("modified by an inplace operation")
+    parts = []
+    for next_node, rule in zip(node.next_nodes, node.rules):
+        saved = [node.saved[name][0] for name in needs(rule)] if next_node else []
+        parts.append(rule(grad, *saved) if next_node else None)
+    if node.saved and not retain_graph:
+        node.saved = None
+    return parts
+
+
+def arrive(grads, next_node, part):
+    if next_node in grads:
+        part = grads[next_node] + part
+    if part.data.shape != next_node.shape:
+        part = part.sum(next_node.shape)
+    grads[next_node] = part
+
+
+def walk(root, gradient, retain_graph):
+    grads = {root: gradient}
+    for node in turns(root):
+        grad = grads.pop(node)
+        if node.leaf:
+            node.leaf.grad = grad + (0.0 if node.leaf.grad is None else node.leaf.grad)
+        for next_node, part in zip(node.next_nodes, turn(node, grad, retain_graph)):
+            if next_node:
+                arrive(grads, next_node, part)
+"""
+
 RIGHT = {
     "sources": [
         _saved({"A": 2.0, "D": 1.0}),
