@@ -56,15 +56,15 @@ from .sandbox import TimeUp, clip, describe_error, show
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
-    "added grad": "It is right where no leaf has a `.grad`. Here each had one, of ones. Of it the change is shown: "
-    "what is there now, minus these ones.",
+    "added grad": "It is right where no leaf has a `.grad`. Here each had one, of ones. If the `.grad` of a leaf is "
+    "shown, these ones are taken off.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
 _LOOKS = {
     "again": "what is left from the first call: a default argument, a global name, a hook, a `.grad`, a freed graph",
     "old grad": "each `backward()`, and each line that reads, sets or clears a `.grad`",
-    "added grad": "each line that sets or clears a `.grad`",
+    "added grad": "each line that reads, sets or clears a `.grad`",
     "dtype": "each tensor that your function makes: which dtype it has",
     "gaps": "each line that relies on the layout in memory",
 }
@@ -573,7 +573,7 @@ _WHY = {
     "entries": "The task does not ask to change what is given, and this is the caller's own list or dict.",
     "first result": "What happens to the result of one call happens to that of the other, too.",
     "values": "The task does not ask to change what is given. Whoever holds it sees other numbers from now on.",
-    "flag": "The task does not ask to change `requires_grad` of what is given: from now on its operations are recorded "
+    "flag": "The task does not ask to change this `requires_grad`: from now on operations on this tensor are recorded "
     "otherwise.",
     "history": "The task does not ask to change the history of what is given: backward goes another way from now on.",
     "grad": "The task does not ask to touch this `.grad`, which belongs to whoever called your function.",

@@ -45,13 +45,16 @@ result-never-leaf: a=False, d=False, e=False, b=False, c=False, f=False (M02)
     `a`, `d` and `e` are results, but nobody recorded how they were made. As far as autograd knows, they came out of
     nowhere.
     look: `d.grad_fn`
+other-way-round: a=False, b=True, c=True, d=False, e=False, f=True
+    All six are the other way round. Here True stands where a `grad_fn` is. A leaf has none.
+    look: `d.grad_fn` and `d.is_leaf`
 trail-goes-on: d=False, e=False
     `w` is behind both in your program, but not in the graph: `w.detach()` is not tracked, and inside `no_grad()`
     nothing is recorded.
     look: `d.grad_fn` and `e.grad_fn`
 looks-like-no-operation: b=True, c=True
-    `double()` converts and `w[0]` picks. Both are operations on a tracked tensor, and both were recorded.
-    look: `b.grad_fn` and `c.grad_fn`
+    `double()` converts and `w[0]` picks. In the text `w` is tracked, so both were recorded.
+    look: `w.requires_grad`, and `b.grad_fn` and `c.grad_fn`
 asked-so-leaf: f=True
     The flag was set on `mg.ones(2)`. `f` is the result of reshaping it, and that was recorded.
     look: `f.grad_fn`
@@ -62,13 +65,13 @@ detached-result: d=False
     `w.detach()` is not tracked, so the multiplication was not recorded. `d` has no history.
     look: `w.detach().requires_grad`
 unrecorded-result: e=False
-    Inside `no_grad()` nothing is recorded, whatever the inputs are. `e` has no history.
-    look: `e.grad_fn`
+    In the text `e` is made inside `no_grad()`. Nothing is recorded there, whatever the inputs are.
+    look: the line that makes `e`, and `e.grad_fn` after it
 conversion: b=True
     `w` is `float32`, so `double()` has to convert. That is an operation on a tracked tensor.
     look: `w.double().grad_fn`
 pick: c=True
-    `w[0]` is no part of `w` that you take out, but the result of picking: an operation on a tracked tensor.
+    `w[0]` is the result of picking: an operation on a tracked tensor, and it was recorded.
     look: `c.grad_fn`
 """)
 
@@ -104,23 +107,27 @@ def who(answer):
 
 _WHO = kit.patterns("""
 everything-on-the-way: v=6, p=1, w=8, h=4 (M03)
-    These gradients do pass by, but they are not kept. `v` and `p` are results, and nobody asked.
+    These are the slopes. In the text `v` and `p` are results, nobody called their `retain_grad()`, and no `.grad`
+    keeps them.
     look: `v.is_leaf` and `p.is_leaf`
 root-keeps: p=1
     1 is what `backward()` starts with. But `p` is a result, and nobody called `p.retain_grad()`.
     look: `p.is_leaf` and `p.retains_grad`
 retain-ignored: h=None (M04)
-    `h` is a tracked result, and `retain_grad()` was called before `backward()`. So its gradient is kept.
-    look: `h.retains_grad`
+    In the text `h.retain_grad()` is called on a tracked result, and before `backward()`. So its gradient is kept.
+    look: the order of the lines in the text, and `h.retains_grad`
 retained-instead: w=None
     `h` keeps its gradient and passes it on all the same. Looking takes nothing away from `w`.
     look: `w.is_leaf` and `w.requires_grad`
 asked-then-divided: v=6 (M01)
     In the text the flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.
     look: the line that makes `v`, and `v.is_leaf` after it
-gradient-of-the-8: v=3 (M01)
+gradient-of-the-8: v=3
     3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.
     look: which tensor the name `v` belongs to
+not-halved: w=16, h=8
+    16 and 8 would be right if `v` held 8. It is divided.
+    look: the line that makes `v`
 stops-at-h: w=4
     4 is what arrives at `h`. On the way on to `w` it is multiplied by the other factor of `h`.
     look: the line that makes `h`
@@ -190,11 +197,18 @@ def _refuse_mode_asked(answer: Callable, name: str, right: bool) -> None:
     """The flags of `t` say it, whether something is recorded at the moment or not."""
     t = _STATES[name]()
     with mg.no_grad():
-        said = call(answer, t)
+        said = tools.called(answer, (t,), f"{right} for {name}, in a `no_grad` block too", *_IN_NO_GRAD)
     if bool(said) != right:
         why = "Nothing is recorded in there, but `t` and its loss were made before: `backward()` walks all the same."
         look = "what your function asks beside the flags of `t`"
         raise Wrong("asks-the-mode", f"{right} for {name}, in a `no_grad` block too", show(said), why=why, look=look)
+
+
+_IN_NO_GRAD = tools.reasons("""
+tried-in-no-grad: does not require grad
+    This call is inside of `no_grad()`: what your function computes from `t` is not recorded. It should only look.
+    look: each line that computes something from `t`
+""")
 
 
 def _after(t: mg.Tensor, do: Callable[[mg.Tensor], Any]) -> mg.Tensor:
@@ -209,6 +223,7 @@ _STATES: dict[str, Callable[[], mg.Tensor]] = {
     "an untracked leaf": lambda: mg.tensor(2.0),
     "an untracked result": lambda: tools.constant(2.0) * 3,
     "a tracked leaf": lambda: _tracked(4.0),
+    "a tracked leaf with several numbers": lambda: _tracked([1.0, 3.0]),
     "a tracked leaf of float64": lambda: _tracked(3.0, dtype=mg.float64),
     "a tracked leaf that has a gradient already": lambda: tools.with_gradient(_tracked([1.0, 3.0])),
     "a tracked leaf after `retain_grad()`": lambda: _after(_tracked(4.0), _retain),
@@ -516,7 +531,7 @@ two-steps: operations=mul sub sub
 multiplied-again: operations=mul mul sub, of_steps=False or operations=mul mul sub, way=False
     Your graph has two multiplications. In the picture there is one: the new `w` times itself.
     look: each multiplication in your program: which of them is the loss?
-step-computed: operations=mul mul sub or operations=mul sub, twice=True
+step-computed: operations=mul mul sub or operations=mul sub, twice=True or operations=mul sub, way=True
     What you subtract leads back to the leaf, too. In the picture the step has no way back.
     look: what you subtract: is it tracked?
 used-once: operations=mul sub
@@ -607,11 +622,12 @@ def _no_leaf(answer: Any, w: mg.Tensor, retained: bool, y: mg.Tensor, expected: 
     if retained:
         why = "`retain_grad()` lets a result keep its gradient. It stays a result, and the way back stays, too."
         return Wrong("retained", expected, show(y), why=why, look="`is_leaf` of your result")
-    if observe.sets_flag(answer) and not observe.mentions(answer, "^detach|^data$|tensor|numpy|list|_mode|no_grad"):
+    cuts = observe.mentions(answer, "^detach|^data$|tensor|numpy|list|_mode|no_grad")
+    if observe.sets_flag(answer) and not cuts and not observe.mentions(answer, "^clone$|^copy_$"):
         why = "Setting the flag makes no leaf of a result. It is tracked anyway."
         return Wrong("flag-on-a-result", expected, show(y), belief="M01", why=why, look="`is_leaf` of your result")
     why = "The history came along: your result leads back to what `t` was computed from."
-    return Wrong("history-kept", expected, show(y), why=why, look="`grad_fn` of your result")
+    return Wrong("history-kept", expected, show(y), why=why, look="`grad_fn` of your result: which line made it?")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -794,9 +810,10 @@ def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
         raise Wrong("frozen-too-late", expected, got, why=why, look="the order of your lines")
     if w.requires_grad:
         expected, got = "`w.requires_grad` is False", "`w.requires_grad` is True"
-        why = "Your result has no way to `w`. But `w` itself is tracked: in the next computation it is trained again."
-        look = "the flag of `w` itself"
+        why = "Your result has no way to `w`. But the caller's `w` is tracked: the next computation trains it again."
+        look = "the flag of the caller's `w`, when your function is over"
         belief = "M19" if kit.uses(answer, "detach", "detach_") and not kit.uses(answer, "no_grad") else ""
+        belief = "" if kit.rebinds(answer, 0) else belief
         raise Wrong("cut-not-frozen", expected, got, belief=belief, why=why, look=look)
     if w.grad is not None and tools.array(w.grad).any():
         expected, got = "`w.grad` is None, or zeros", f"`w.grad` is {tools.text(tools.array(w.grad))}"
@@ -1018,6 +1035,9 @@ def notes(answer):
 
 
 _NOTES = kit.patterns("""
+not-retained: b=0.0, h.grad=0.0 or b=None, h.grad=None
+    In the text `h.retain_grad()` is called before the first backward(): `h` keeps its gradient.
+    look: `h.retains_grad`
 overwrites: h.grad=1.0 (M08)
     Each backward() adds to what is there, for a retained result, too, and `h.grad` was never cleared.
     look: what each of the four backward() brings to `h`
@@ -1035,10 +1055,11 @@ result-in-place: b=10.0
     look: `b is h.grad`, at the end
 clone-changes: c=5.0
     `clone()` copies: nothing that is written into `w.grad` later shows in the copy.
-    look: `c is w.grad`
+    look: `c is w.grad`, right after the line that makes `c`
 note-follows-the-name: d=1.0
-    `d` names a tensor, not `w.grad`. After `w.grad = None` backward() makes another tensor.
-    look: `d is w.grad`, at the end
+    In the text `w.grad = None` stands before the last backward(), which then makes another tensor. `d` names the old
+    one.
+    look: the line above the last backward(), and `d is w.grad` after it
 cleared-with-w: h.grad=6.0
     `w.grad.zero_()` clears the gradient of `w`. Nobody has cleared that of `h`.
     look: each line that speaks of `h.grad`

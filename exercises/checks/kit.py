@@ -666,7 +666,7 @@ def predicted(
 def _mispredicted(name: str, given: dict, truth: dict, pattern: Pattern) -> Wrong:
     return Wrong(
         pattern.code,
-        f"`{name}`, by the text: {_hidden(truth[name], given[name])}",
+        f"`{name}`: {_hidden(truth[name], given[name])}, for the program in the text",
         f"`{name}`: {show(given[name])}",
         belief=pattern.belief,
         why=pattern.why,

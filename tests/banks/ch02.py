@@ -453,7 +453,7 @@ other-value/rounded
     return rounded.requires_grad_()
 flag-on-a-result
     return t.requires_grad_()
-flag-on-a-result/copy
+history-kept/copy-with-flag
     return t.clone().requires_grad_()
 history-kept
     return t.clone()
