@@ -557,8 +557,8 @@ _KEPT = (
     "what is kept from one call to the next, and for what: a dict, a cache, a graph, an `id`",
 )
 _NEXT_CALL = (
-    "Your function is called once more before its result is used. That changes the numbers of the first result, or the "
-    "gradients that come back from it.",
+    "Your function is called once more before its result is used. After that the first result, or a backward from it, "
+    "is not what it was without that call.",
     "what the next call sets anew, and a result or a hook still uses: a global name, a tensor that is made once",
 )
 _VIEWS = (

@@ -20,7 +20,8 @@ chapter = kit.Chapter(__name__, "07", "What may I overwrite?")
 
 (_LEAF,) = tools.reasons("""
 leaf-overwritten: leaf Variable that requires grad (M07)
-    A tracked leaf, and a view of it, cannot be overwritten while autograd records: it would be no leaf any more.
+    A tracked leaf, and a view of it (as a slice is), cannot be overwritten while autograd records: it would be no leaf
+    any more.
     look: the line that the error names: do you want to move the leaf, or to compute with changed numbers?
 """)
 _SPOILED = "modified by an inplace operation"
@@ -48,7 +49,11 @@ def _go_backward(answer: Any, name: str, inputs: tuple, right: Any, factors: Any
     """
     leaf, before = inputs[0], tools.array(inputs[0])
     expected = f"a result that leads back to `{name}`, and `{name}` as it was"
-    y = tools.result(tools.called(answer, inputs, expected, _LEAF, *tools.FLAG_OF_A_RESULT))
+    try:
+        y = tools.result(tools.called(answer, inputs, expected, _LEAF, *tools.FLAG_OF_A_RESULT))
+    except Wrong as wrong:  # a view may be taken for a copy
+        at_leaf = wrong.verdict.code != "leaf-overwritten" or f"(your line: {name}" in wrong.verdict.got
+        raise tools.if_seen(at_leaf, wrong) from None
     if not _same(leaf, before):
         look = f"what writes into the memory of `{name}`, and each assignment to a `.data`"
         got = f"`{name}` is {_text(leaf)}, and was {tools.text(before)}"
@@ -88,7 +93,7 @@ def _refuse_gradient(answer: Any, inputs: tuple, leaf: Any, what: str, right: An
     facts["known"] = known is not None and _same(leaf.grad, known)
     facts["nan"] = leaf.grad is not None and np.isnan(tools.array(leaf.grad)).any()
     calls = observe.calls_of(answer, new, new[-1])
-    signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), way == "data")
+    signs = {"silenced": way == "data"}
     signs["v_lost"] = bool(calls & {"item", "tolist", "numpy", "__float__"}) and "detach" not in calls
     raise tools.told((*_NAN, *patterns), facts, expected, got, **signs)
 
@@ -128,6 +133,7 @@ def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ..
 def versions(answer):
     truth = {"a": 2, "v": 2, "d": 2, "raw": 1, "c": 1, "n": 0, "a[0]": 7.0}
     looks = {name: f"on which memory `{name}` lies, and who counts there" for name in truth}
+    looks["c"] = "the overwrites that go through the name `c`"
     looks["raw"] = "the overwrites that go through the name `raw`"
     looks["a[0]"] = "each line that writes at place 0 of the memory of `a`, in their order"
     kit.predicted(answer, truth, _VERSIONS, "a number", looks)
@@ -195,6 +201,12 @@ all-refused: A=error, B=error, C=error, D=error, E=error, F=error, G=error (M22)
 all-fine: A=ok, B=ok, C=ok, D=ok, F=ok
     What was saved has to stay. In some of these lines a saved value is overwritten.
     look: the table of the chapter, row `exp`
+inverted: A=ok, B=error, C=error, D=ok, E=error, F=ok, G=error
+    Each of the seven is the other word.
+    look: which word the text has for what runs, and which for what is refused
+one-after-the-other: B=ok, C=error, D=error, E=error, F=error, G=error
+    Each line starts from new tensors: what line B overwrote is not overwritten in the others.
+    look: the sentence below the program
 exp-saves-input: A=ok, B=error
     The slope of exp is its result, not its input.
     look: row `exp` of the table
@@ -236,6 +248,14 @@ def moments(answer):
     truth = {"P": 4, "Q": 2, "R": 0, "S": 3}
     question = "what is overwritten in which line, who has saved it, and is it a leaf?"
     looks = {name: f"in program {name}: {question}" for name in truth}
+    for name, line in kit.a_dict(answer, truth).items():
+        last, line = 3 if name == "S" else 4, kit.plain(line)
+        if line is None or (isinstance(line, int | float) and line not in range(last + 1)):
+            expected, look = (
+                f"`{name}` is one of the numbers 1 to {last} in its comments, or 0",
+                "the numbers behind `#`",
+            )
+            raise Wrong("no-such-line", expected, f"`{name}`: {show(line)}", look=f"{look} in program {name}")
     kit.predicted(answer, truth, _MOMENTS, "the number of a line, or 0", looks)
     return "Leaves are guarded at once; saved values when `backward()` needs them; the rest is free."
 
@@ -333,7 +353,7 @@ def _check_shift(answer, weight, numbers):
     "One entry replaced",
     kind="write",
     points=2,
-    beliefs=("M07", "M18", "M27"),
+    beliefs=("M07", "M27"),
     hints=(
         "`x` is a tracked leaf, so it must not be overwritten. What else has its numbers, and lets gradients pass?",
         "Overwrite an entry of a `clone()`.",
@@ -361,7 +381,7 @@ _NOT_PUT = kit.patterns("""
 refused: refused=True
     A value that a node has saved was overwritten.
     look: what you overwrite, and who has saved it
-old-entry: known=True (M18)
+old-entry: known=True
     A gradient still comes to the entry of `x` whose number is not in the result any more.
     look: by which ways that entry still comes in, and whether the line that puts `v` in is recorded
 v-lost: lost=True (M27)
@@ -394,7 +414,6 @@ def _check_put(answer, values, i, number, kind):
     kind="fix",
     points=2,
     off={"result hooks": "a hook on the result is one way to mend the gradient"},
-    beliefs=("M18",),
     hints=(
         "Which value has `exp` saved, and which line overwrites it unseen?",
         "Write `.detach()` for `.data` to see the error that `.data` hides. Then make a new tensor instead.",
@@ -435,7 +454,7 @@ _NO_SHARES = kit.patterns("""
 found-not-repaired: refused=True
     A saved value was overwritten. Here the overwrite is counted, so that backward() is refused.
     look: how to get the shares without overwriting
-still-lies: bypassed=True (M18)
+still-lies: bypassed=True
     A tensor with a history is overwritten through `.data` or NumPy, which is neither recorded nor counted.
     look: each `.data` and `.numpy()` that is left
 constant-sum: known=True
@@ -517,7 +536,12 @@ def _check_descend(answer, values, rate, first):
     why = "A leaf among them has no gradient: its `.grad` is None."
     at_idle = replace(_NONE_GRADIENT, belief="M01", why=why, when=lambda *_: _is_right_where_all_have_one(answer))
     leaves = [*[a, idle, c][first:], *[a][:first], *flat, *more]
-    tools.called(answer, (leaves, rate), expected, _LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
+    why = (
+        "Autograd records in the line that the error names. `no_grad()` switches that off only inside its `with` block."
+    )
+    at_leaf = replace(_LEAF, belief="", why=why, look="which lines stand inside the block")
+    at_leaf = at_leaf if kit.uses(answer, "no_grad") else _LEAF
+    tools.called(answer, (leaves, rate), expected, at_leaf, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
     _check_moved(answer, a, np.array(values), steps[0], rate)
     if _same(c, 2.0):
         why = "One leaf has moved. Another one, which has a gradient, too, has not."
@@ -689,7 +713,7 @@ one-step: place=one
     This is where the first step leads. Nothing has moved `w` from there.
     look: what comes after the first step: a second loss, its backward to `w`, and a step that runs?
 at-the-old-place: place=old
-    The two steps together are what both slopes at the old `w` give. The second should have the slope at the new one.
+    Both slopes at the old `w`, together, lead here. The second should be the slope at the new one.
     look: of which `h` the second loss is made, and when that was computed
 not-cleared: place=added (M08)
     The second step has used the first gradient once more: backward adds to `.grad`.
@@ -760,7 +784,8 @@ untracked: tracked=False
     No graph is behind `y`: nothing was recorded, or `y` was cut off.
     look: which leaves ask for gradients, and what cuts `y` off (`detach`, `no_grad`)
 no-overwrite: overwrites=0
-    There is no `CopySlices` in your graph. A recorded overwrite of one entry leaves it.
+    There is no `CopySlices` in your graph. A recorded assignment to one place (not to a list of
+    places) leaves it.
     look: whether you make a new tensor, overwrite all of it or a list of places, or write where nobody records
 several-overwrites: several=True
     More than one overwrite was recorded. (`y[0] *= b` leaves two: of the view, and by the assignment.)
@@ -859,7 +884,7 @@ no-sum: only for scalar outputs
 _UNCAUGHT = (_REFUSED, replace(_REFUSED, message="a second time"))
 _OTHER_ANSWERS = kit.patterns("""
 used-up-not-noticed: refused=True, walked=True
-    A backward has freed what the first operation had saved, so the next one is refused, though nothing was overwritten.
+    An earlier backward has freed a part of the graph, so the next one is refused. The version is not to blame.
     look: which refusals your function counts, and how far back it looks
 healthy-refused: at_once=True
     Your function says True without the last of these lines, too. There nothing was overwritten, and a backward runs.
