@@ -601,7 +601,7 @@ _LOOK_AT = {
     "memory": "what the result is made from: a view, `detach()` and `.data` share memory, `clone()` does not",
     "result grad": "each `backward()`, and each line that sets a `.grad`",
     "result hooks": "each `register_hook`, `retain_grad` and mark",
-    "result dtype": "each tensor that your function makes itself, and each `.float()`",
+    "result dtype": "each tensor that your function makes itself, and each `.float()` or `.double()`",
 }
 
 

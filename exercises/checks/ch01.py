@@ -50,7 +50,7 @@ def _check_tracked(answer, values):
     given = tools.called(answer, (list(values),), f"a tracked tensor for `{values}`", *_INTS)
     tools.result(given)
     if not given.requires_grad:
-        why = "What you return is not tracked, whatever was asked of other tensors."
+        why = "What you return is not tracked, whatever was asked on the way."
         look = "`requires_grad` of your result"
         raise Wrong("not-asked", "a tensor with `requires_grad` True", show(given), why=why, look=look)
     if not given.is_leaf:
@@ -94,8 +94,8 @@ def spread(answer):
 
 _SPREAD = kit.patterns("""
 everything-tracked: a=True, d=True
-    Behind `a` and `d` there is only `k`, and nobody asked for its gradient.
-    look: whether `x` is somewhere behind `a`
+    Behind `a` and `d` there is only `k`, and the text does not ask for its gradient.
+    look: whether `x` is somewhere behind `a`, and the line that makes `k`
 only-who-asked: b=False, c=False, e=False
     You ask once, on `x`. What is computed from it while autograd is recording is tracked without being asked.
     look: `(x * k).requires_grad` in a cell of its own
@@ -141,11 +141,13 @@ leaf-means-tracked: k=False, m=False
     Leaf says nothing about tracking. A tensor that is not tracked has no history: a leaf.
     look: `k.is_leaf` and `k.requires_grad`, one after the other
 asked-so-leaf: v=True, y=False
-    The flag was set on `mg.ones(2)`. `v` is the result of multiplying that by 2, and this operation was recorded.
-    look: `v.grad_fn`
+    In the text the flag is set on `mg.ones(2)`, before `* 2` runs: so this operation is recorded, and `v` is its
+    result.
+    look: the line that makes `v`: what runs first?, and `v.grad_fn`
 tracked-means-leaf: y=True, v=True
-    `y` and `v` are tracked because they were computed from tracked tensors. They have a history, so they are no leaves.
-    look: `y.grad_fn` and `x.grad_fn`
+    In the text `y` and `v` are computed from tracked tensors while autograd is recording. They have a history, so they
+    are no leaves.
+    look: `y.grad_fn` and `x.grad_fn`, where the text runs as it stands
 asked-too-late: w=False, m=True
     When `* 2` ran, nothing was tracked, so nothing was recorded. The flag came after.
     look: which of the two calls in the line of `w` runs first
@@ -186,7 +188,7 @@ tracked-product: v=True
 def before_after(answer):
     truth = {"before": None, "x.grad": 24.0, "y.grad": None, "k.grad": None}
     looks = {
-        "before": "the order of the lines: when does backward() run?",
+        "before": "the order of the lines: when does backward() run? And what is a `.grad` before that?",
         "x.grad": "the derivative of `4 * x * x`, and how often the program goes backward",
         "y.grad": "`y.is_leaf`",
         "k.grad": "`k.requires_grad`",
@@ -247,15 +249,25 @@ def which_raise(answer):
 
 
 _RAISE = kit.patterns("""
+other-way-round: A=False, B=False, C=True, D=False, E=True
+    `True` stands for a line that raises. With A it is the case: integers cannot require grad.
+    look: what `True` stands for here, and line A in a cell of its own
+none-raises: A=False, B=False, C=False, D=False, E=False
+    In the text `n` holds integers. They cannot change a little, so they cannot require grad.
+    look: line A in a cell of its own
+first-only: A=True, B=False, C=False, D=False, E=False
+    Each line is thought of alone: an error in A says nothing about the others.
+    look: line B in a cell of its own, right after the first two lines
 ints-can-ask: A=False (M27b)
-    `n` holds integers. They cannot change a little, so they cannot require grad.
-    look: `n.dtype`
+    In the text `n` holds integers. They cannot change a little, so they cannot require grad.
+    look: the line that makes `n`, `n.dtype`, and what line A does in a cell of its own
 item-connected: D=False, C=False (M27)
     `.item()` gives a plain number. The tensor made from it is new: it has no history that backward() could follow.
     look: `mg.tensor(x.sum().item()).requires_grad`
 numpy-allowed: B=False
-    NumPy records nothing, so the way back to `x` would be lost without a word. It is refused instead.
-    look: `x.requires_grad`, and what the message of `x.numpy()` proposes
+    NumPy records nothing, so the way back to `x` would be lost without a word. While autograd is recording, it is
+    refused instead.
+    look: `x.numpy()` in a cell of its own: what does its message propose?
 item-refused: C=True
     Taking the number out is allowed. It is only a number after that.
     look: what `x.sum().item()` gives, in a cell of its own
@@ -418,6 +430,7 @@ def _check_slope(answer, f, x, value, right):
         facts |= {"in_grad": any(kit.close(grad, right) for grad in grads), "is_value": kit.close(number, value)}
     else:
         facts["read"] = observe.none_read(answer, f, x)
+        facts["leaf_in"] = all(t.is_leaf for t in tensors)
     facts |= {"came": came, "zero": not right, "returns": not kit.returns_nothing(answer)}
     facts |= {"asked_since": any(t.requires_grad for t in tensors)}
     raise tools.told(_SLOPE, facts, expected, got)
@@ -455,6 +468,10 @@ way-back-cut: came=element 0
 no-backward: through=False, read=leaf or through=False, read=result
     `.grad` is None until a backward pass writes into it, and none has come through `f`.
     look: whether backward() is called, on what, and before `.grad` is read
+input-is-a-result: read=result, leaf_in=False
+    What went into `f` is the result of an operation on a tensor that required grad. It keeps no `.grad`, unless it is
+    told to.
+    look: `is_leaf` of what goes into `f`, and each operation after the flag was set
 grad-on-the-way: read=result (M03)
     The `.grad` of a result was read. It keeps none, unless it is told to. backward() writes into that of the leaf.
     look: `is_leaf` of the tensor whose `.grad` you read
@@ -499,7 +516,7 @@ other-slope: else
 def squared_errors(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SQUARED_ERRORS)
-    for start, data in ((0.5, [1.0, 4.0]), (-1.0, [3.0, 0.5, 1.5]), (0.7, [2.1, 1.0, 0.0, -2.5, 1.0])):
+    for start, data in ((0.5, [1.0, 4.0]), (-1.0, [3.3, 0.5, 1.5]), (0.7, [2.1, 1.0, 0.0, -2.5, 1.0])):
         _check_squared_errors(answer, start, data)
     return "The sum stayed a tensor all the way, so backward() found the way from the loss to `w`."
 
@@ -537,8 +554,12 @@ def _check_squared_errors(answer, start, data):
     if w.grad is None:
         raise Wrong("no-grad-after", expected, got, look=look)
     if not kit.close(w.grad.item(), slope):
-        why = "The value is right, and the gradient is not: parts of it are missing, or others came in."
-        raise Wrong("part-of-the-history", expected, got, belief=belief(), why=why, look=look)
+        taken = observe.takes_numbers(answer, tools.leaf(start), list(data))
+        seen = "part of it comes from numbers that were taken out of tracked tensors, and has no way back"
+        why = (
+            f"The value is right, and the gradient is not: {seen if taken else 'parts are missing, or others came in'}."
+        )
+        raise Wrong("part-of-the-history", expected, got, why=why, look=look)
 
 
 def _no_way_to_w(total, belief):
@@ -740,6 +761,9 @@ _SILENT = kit.patterns("""
 numbers-copied: A=True
     `mg.tensor` reads the numbers of what it is given and makes a new tensor of them, without a history.
     look: `mg.tensor([u[0], u[1]]).requires_grad`
+flag-at-the-end: A=False, B=True, C=True, D=True, E=True, F=True, G=True
+    `mg.tensor` makes a new leaf. backward() from E fills the `.grad` of that, not that of `w`.
+    look: the leaf that you reach from `E.grad_fn`, and `w.grad` where backward() ran from E alone
 flag-at-the-end: E=True (M01)
     `mg.tensor` makes a new leaf, and the flag is that of the leaf. backward() fills its `.grad`, not that of `w`.
     look: the leaf that you reach from `E.grad_fn`
@@ -787,8 +811,8 @@ def when(answer):
 
 _WHEN = kit.patterns("""
 read-once: A=6.0
-    `w * w` was recorded. But backward() reads the flag, too, when it arrives at `w`: it is off by then.
-    look: `w.requires_grad` when `y.backward()` runs
+    `w * w` was recorded. But backward() reads the flag, too, when it arrives at `w`. In the text it is off by then.
+    look: the order of the lines, and `w.requires_grad` when `y.backward()` runs
 read-afterwards: B=6.0
     When `w * w` ran, `w` was not tracked, so no edge leads to it. A later flag makes none.
     look: `w.requires_grad` when `w * w` runs
@@ -804,6 +828,12 @@ still-added: E=12.0, D=6.0
 set-to-none: E=None
     backward() does not reach `w`. It does not clear what it does not reach, either.
     look: which line sets `w.grad`
+added-twice: C=12.0
+    12 is 6 twice. In the text, one `backward()` comes to this `w` while its flag is on.
+    look: which `w` each line uses, and its flag when each `backward()` runs
+grad-of-b: A=1.0
+    1 is the slope by `b`. What is asked for is in `w.grad`.
+    look: whose `.grad` each line reads
 other-slope: C=9.0
     9 is w · w itself. Its slope is 2 · w.
     look: how much `w * w` grows when `w` grows

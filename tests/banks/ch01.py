@@ -120,7 +120,7 @@ def tracked():
         "ints-can-ask": _raises(A=False),
         "numpy-allowed": _raises(B=False),
         "item-connected": _raises(D=False),
-        "item-connected/numpy-too": _raises(B=False, D=False),
+        "first-only/numpy-too": _raises(B=False, D=False),
         "item-refused/no-history": _raises(C=True, D=False),
         "item-refused": _raises(C=True),
         "ints-refused": _raises(E=True),
@@ -389,7 +389,7 @@ no-backward/item
     t = mg.tensor(float(x), requires_grad=True)
     y = f(t)
     return t.grad.item()
-grad-on-the-way/item
+input-is-a-result/item
     t = mg.tensor(float(x), requires_grad=True) * 1
     f(t).backward()
     return t.grad.item()
@@ -403,7 +403,7 @@ grad-on-the-way
     y = f(t)
     y.backward()
     return y.grad
-grad-on-the-way/no-leaf
+input-is-a-result/no-leaf
     t = mg.tensor(float(x), requires_grad=True).double()
     f(t).backward()
     return t.grad
