@@ -548,7 +548,7 @@ def test_what_is_expected_of_a_prediction_is_not_given_away():
         assert caught.value.verdict.look in ("here", "there")
     with pytest.raises(kit.Wrong) as caught:
         kit.predicted({"a": "zero"}, {"a": "error"}, [], "a word")
-    assert caught.value.verdict.expected == "`a`: something else"
+    assert caught.value.verdict.expected == "`a`: something else, for the program in the text"
 
 
 def test_what_a_function_prints_is_shown_on_failure(check, shown, relaxed):

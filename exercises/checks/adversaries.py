@@ -590,7 +590,7 @@ _MOVED = (
     "The task does not ask for it. What shared memory with it, as a view does, no longer sees what is written to it."
 )
 _LOOK_AT = {
-    "entries": "each `append`, `pop`, `sort` and each assignment to an entry",
+    "entries": "each `append`, `pop`, `sort`, `reverse` and each assignment to an entry: of which list?",
     "first result": "where it is made: in the function, or once for all calls?",
     "values": "each operation that ends in `_`, each `+=` and its like, and each assignment to `.data` or an entry",
     "flag": "each `requires_grad_`, each assignment to `requires_grad`, and each `detach_()`",

@@ -56,7 +56,7 @@ def rows(w, data):
         losses.append(((w * buffer) ** 2).sum())
     return losses
 """
-_LEAF, _NO_WAY, _OVERWRITTEN, _WALKED, _NOT_CAUGHT = tools.reasons("""
+_LEAF, _NO_WAY, _OVERWRITTEN, _WALKED, _NO_STORY, _NOT_CAUGHT = tools.reasons("""
 recorded-step: leaf Variable that requires grad is being used (M07)
     Autograd refuses to overwrite a tracked leaf while it records.
     look: the line that overwrites it: whether it should, and whether that is to be recorded
@@ -69,6 +69,9 @@ old-graph: has been modified by an inplace operation
 second-time: Trying to backward through the graph a second time
     An earlier backward had freed what this one comes to.
     look: what both of them walk through: which result is used again?
+no-story: 'NoneType' object has no attribute 'variable'
+    `story` is None. It is there for the error itself, if `program` ran in a `mg.viz.lines()` of the same thread.
+    look: what `explain` is given, and what is called inside of the `with` block
 not-caught: has been modified by an inplace operation
     This is the error that `program` ends with, and it has come out of your function.
     look: which errors your `except` is for, and whether it raises them again
@@ -82,9 +85,9 @@ untracked-leaf: a graph that ends at `w`
     A backward puts a gradient into the `.grad` of each leaf at which a graph ends.
     look: each line that changes a `requires_grad`, and each `detach_()`
 no-way-back: a result whose backward runs
-    look: what your function does with the graph of its result: each backward, each hook, each `Function`
+    look: what your function does with the graph of its result: each backward, hook, `Function` and `with` block
 still-refused: a result whose backward runs
-    A value that a node has saved was overwritten since, and that was counted.
+    What a node has saved, or something that shares its counter, was overwritten since, and that was counted.
     look: `mg.viz.lines()` around the call, then `mg.viz.explain(error)`: which line is named as overwriting?
 spoiled: a backward from a result, also after a second call
     Without a second call it ran.
@@ -92,6 +95,9 @@ spoiled: a backward from a result, also after a second call
 shared-graph: a backward from each loss, in any order
     Each loss needs a graph of its own: a backward frees what it walks through.
     look: what is computed once, and used by several losses
+given-again: new losses from each call
+    A backward frees the graph of a loss, so the same loss does not serve twice.
+    look: what is kept from one call to the next: a default argument, a global name
 silenced: the gradient {right} for `w` (M18)
     Through `.data` a value was changed that a node had saved. That is not counted, so nothing is refused.
     look: what a new tensor would change
@@ -116,8 +122,8 @@ last-round: the gradient {right} for `w`
     So much comes from the last round's loss alone.
     look: how often your function goes backward, and what sets or clears `w.grad`
 state-lost: the gradient {right} for `w`
-    0 comes of rounds that begin with the state 0, as the first one does, or of a `w.grad` that is set to 0.
-    look: what a round begins with, which rounds go backward, and what sets or clears `w.grad`
+    So much comes of a round that begins with the state 0, as the first one does.
+    look: what a round begins with, what cuts `w` off, which rounds go backward, and what sets or clears `w.grad`
 tracked-grad: a `{leaf}.grad` that does not require grad
     look: each `create_graph`, and each line that sets a `.grad` or its flag
 """)
@@ -138,7 +144,11 @@ def _slope_of_answer(answer: Any, loss: mg.Tensor, inputs: tuple) -> mg.Tensor:
     w = inputs[0]
     if not graphs.reaches(loss, w):
         by_numbers = observe.made_of_numbers(lambda: [tools.array(one) for one in _several(answer(*inputs))])
-        raise _believed(_wrong("cut-off", show(loss)), "M27", by_numbers and kit.uses(answer, "item", "tolist"))
+        raise _believed(
+            _wrong("cut-off", show(loss)),
+            "M27",
+            by_numbers and not loss.requires_grad and kit.uses(answer, "item", "tolist"),
+        )
     for other in graphs.leaves(loss):
         if not other.requires_grad and other is not w:
             raise _wrong("untracked-leaf", f"one that ends at {tools.text(tools.array(other))}, too, untracked by now")
@@ -178,6 +188,7 @@ def _check_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, inputs: tuple, 
         name = "silenced"
     wrong = _wrong(name.partition("/")[0], tools.text(got), right=tools.text(wanted))
     is_seen = name != "through-all" or observe.needs_retain(lambda: answer(*inputs))
+    is_seen = is_seen and (name != "silenced" or not kit.uses(answer, "detach"))
     raise _believed(wrong, wrong.verdict.belief, is_seen)
 
 
@@ -194,6 +205,8 @@ def _refuse_spoiled(answer: Any, inputs: tuple) -> None:
     except Wrong as wrong:
         wrong.verdict.why = wrong.verdict.why or "The call before this one, with the same inputs, ran."
         raise
+    if any(one is two for one in _several(results[0]) for two in _several(results[1])):
+        raise _wrong("given-again", "a loss from the first call came from the second one, too")
     for loss in reversed([loss for made in results for loss in _several(made)]):
         if (
             type(loss) is mg.Tensor and loss.requires_grad
@@ -226,6 +239,12 @@ def lines(answer):
 
 
 _LINES = kit.patterns("""
+lines-of-the-cell: P saved=3, P overwrote=5 or Q saved=4, Q overwrote=8
+    The numbers that count stand behind the lines in the text: 1 to 4 in P, 1 to 5 in Q.
+    look: the number behind the line that you mean
+rounds-not-lines: R saved=5, R overwrote=6
+    Of R the rounds are asked for, 1 to 3.
+    look: which time it is that the line runs
 at-the-error: P overwrote=4
     Line 4 only adds up. Nothing is written into `gate` there.
     look: which of the lines has an operation that ends in `_`
@@ -254,7 +273,7 @@ next-round: R saved=2, R overwrote=3
     What round 2 saved was overwritten, too. But the node of round 3 comes first, and its `h` was overwritten as well.
     look: what stands below the saving line in the same round
 lines-for-rounds: R saved=3, R overwrote=2
-    Of R the rounds are asked for. What was saved in round 3 cannot have been overwritten before that.
+    What was saved in round 3 cannot have been overwritten before that.
     look: what stands below the saving line in the same round
 """)
 
@@ -322,7 +341,7 @@ leaf-has-no-graph: D=w
     "Where was it lost?",
     kind="predict",
     points=2,
-    beliefs=("M19", "M27", "M27b"),
+    beliefs=("M19", "M27"),
     hints=(
         "Which lines give something without history, though they were given something with one?",
         "`.item()` gives a number, `argmax()` an index, `detach()` the value alone; in `no_grad` nothing is recorded.",
@@ -341,13 +360,19 @@ def lost(answer):
 
 
 _LOST = kit.patterns("""
+no-line: D=None or D=-1
+    What counts is the number of a line, or 0 if the backward runs.
+    look: how the text wants it written
+from-zero: A=1, B=1, C=0, D=0
+    Lines are numbered from 1, as behind each `#`. 0 stands for a backward that runs.
+    look: the numbers in the text
 number-stays-connected: A=0 (M27)
     `n` is a plain number. A tensor that is made of it starts anew.
     look: `type(n)`
 new-tensor: A=3
     Line 3 makes a new tensor of a plain number. The history was gone before that.
     look: `type(n)`
-index-has-slope: B=0 (M27b)
+index-has-slope: B=0
     `best` is a whole number, the place of the largest entry. It has no slope.
     look: `best.dtype`
 float-again: B=3
@@ -401,7 +426,10 @@ _REPAIRS = kit.patterns("""
 data-is-a-repair: B=right
     The error is gone, because `.data` does not count. The node of sigmoid computes with the tripled numbers.
     look: `w.grad` after A, and after B
-data-is-counted: B=error (M18)
+data-is-counted: B=error, F=wrong, H=error (M18)
+    `.data` has a counter of its own, so nobody notices.
+    look: `h._version` after B
+data-is-counted: B=error
     `.data` has a counter of its own, so nobody notices.
     look: `h._version` after B
 no-grad-protects: C=right or C=wrong
@@ -438,7 +466,7 @@ new-tensor-refused: A=error or A=wrong
     "A gate",
     kind="fix",
     points=2,
-    beliefs=("M18", "M27"),
+    beliefs=("M18",),
     hints=(
         "Run it under `%%explain`. Which line saved `gate`, which overwrote it?",
         "The repair is at the line that overwrote.",
@@ -482,7 +510,13 @@ def remember(answer):
         losses, alone = (_losses(w, [tools.constant(row) for row in rows], cut) for cut in (False, True))
         known = {"rounds-cut": _slope(sum(alone), w), "last-only": _slope(losses[-1], w)}
         _check_loss(
-            answer, total, sum(losses), (w, xs), "the sum over all rounds", "what is added up, and when", **known
+            answer,
+            total,
+            sum(losses),
+            (w, xs),
+            "the sum over all rounds",
+            "what each round begins with, and what is added up",
+            **known,
         )
         _refuse_spoiled(answer, (w, xs))
     return "Every round's loss is in it, and the way through the states to the first round is whole."
@@ -579,7 +613,7 @@ def play(answer):
 
 _played = tools.texts("""
 no-step: `d` moves to {moved}
-    In the end your caller's `d` is where it was. Another tensor in your function may have moved.
+    In the end your caller's `d` is where it was. Another tensor may have moved, or the step was 0.
     look: the step: of which tensor, and by which `.grad`
 other-step: `d` moves to {moved}
     look: how often `d` moves, how far, in which direction, and what was in `d.grad` then
@@ -642,7 +676,8 @@ def rows(answer):
         losses = tools.called(answer, (w, list(given)), "a list of losses", _LEAF)
         if not isinstance(losses, list | tuple) or len(losses) != len(given) or any(one is None for one in losses):
             expected = f"a list of {len(given)} losses, one for each row"
-            raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
+            got = f"{len(losses)} of them: {show(losses)}" if isinstance(losses, list | tuple) else show(losses)
+            raise Wrong("no-list", expected, got, look="what `return` gives back, and what is appended")
         for loss, row in zip(losses, given, strict=True):
             kit.a_tensor(loss, "each loss", "what is appended")
             right, look = ((w * row) ** 2).sum(), "what each loss is made of"
@@ -680,12 +715,16 @@ def culprit(answer):
     for head, source in (one.split("\n", 1) for one in _PROGRAMS.split("### ")[1:]):
         variable, saved, number = head.split()
         runs: list[bool] = []
-        found = tools.called(answer, (_program(source, runs),), "a name and a number", _NOT_CAUGHT)
+        found = tools.called(answer, (_program(source, runs),), "a name and a number", _NO_STORY, _NOT_CAUGHT)
         pair = isinstance(found, list | tuple) and len(found) == 2
         if not pair or not isinstance(found[0], str) or type(kit.plain(found[1])) not in (int, float):
             look = "each `return`: whether it is reached, and what it gives back, in which order"
             raise Wrong("no-pair", 'a pair of a name and a number, as `("h", 3)`', show(found), look=look)
         found = found[0], kit.plain(found[1])
+        if runs and not runs[0] and not adversaries.trial.circumstances:
+            expected, look = "a call of `program` while recording is on", "what stands around `program()`"
+            why = "Where nothing is recorded nothing is saved, and another error comes."
+            raise Wrong("not-recorded", expected, "recording was off", why=why, look=look)
         _check_culprit(found, source, variable, int(saved), int(number))
         if len(runs) > 1 and not adversaries.trial.circumstances:
             why = "A program that changes something may fail otherwise the second time."
@@ -709,11 +748,12 @@ def _check_culprit(found, source, variable, saved, number):
 
 # Each with the variable, the line that saves it, and the line that overwrites it.
 _PROGRAMS = """
-### h 4 5
+### h 4 6
 def program():
     w = mg.tensor(3.0, requires_grad=True)
     h = w * 2
     loss = h * h
+    note = loss.item()
     h += 1
     loss.backward()
 ### features 6 2
@@ -756,7 +796,7 @@ def _program(source: str, runs: list[bool]) -> Callable:
     exec(compile(source, file, "exec"), scope)
 
     def program() -> None:
-        runs.append(True)
+        runs.append(mg.is_grad_enabled())
         scope["program"]()
 
     return program

@@ -275,8 +275,9 @@ def _verdict_of_error(error: BaseException | None) -> Verdict:
 
 def _raised(error: BaseException) -> Wrong:
     got = sandbox.describe_error(error)
-    where = "the line named above: run it" if "(your line: " in got else "the call of your function: run it"
-    wrong = Wrong("raised", "your code runs without an error", got, look=f"{where} in a cell of its own")
+    is_known, look = "(your line: " in got, "the call of your function: run it in a cell of its own"
+    look = "the line named above: what each name in it holds there" if is_known else look
+    wrong = Wrong("raised", "your code runs without an error", got, look=look)
     wrong.message = sandbox.message_of(error)
     return wrong
 

@@ -855,7 +855,7 @@ spoiled
         buffer.copy_(row)
         losses.append(((w * buffer) ** 2).sum())
     return losses
-shared-graph/losses-of-all-calls
+given-again/losses-of-all-calls
     known = rows.__dict__
     return [known.setdefault((id(w), id(row)), ((w * row) ** 2).sum()) for row in data]
 rounded/lists
