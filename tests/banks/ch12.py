@@ -47,7 +47,7 @@ WRONG = {
         "steps-are-flat": _inside(F=20),
         "none-for-zero": _inside(F=None),
         "stays": _inside(G=60),
-        "zero-after": _inside(G=0),
+        "zero-for-none/after": _inside(G=0),
         "wrong-A": _inside(A=30, C=60),
         "wrong-B": _inside(B=3),
         "kind": _inside(E="nothing"),
@@ -364,7 +364,7 @@ dual-of-dual
 other-jacobian
     with dual_level():
         return mg.stack([unpack_dual(f(make_dual(x, 2 * t))).tangent for t in mg.eye(len(x))], 1)
-other-jacobian/values
+values
     with dual_level():
         return mg.stack([unpack_dual(f(make_dual(x, t))).primal for t in mg.eye(len(x))], 1)
 too-many
@@ -438,17 +438,17 @@ grad-changed/weights
 no-jvp
     with dual_level():
         return unpack_dual(f(make_dual(x, t))).tangent
-not-recorded
+no-history
     y = f(x)
     u = mg.zeros_like(y, requires_grad=True)
     (back,) = grad(y, x, u)
     return grad(back, u, t)[0]
-not-recorded/retained
+no-history/retained
     y = f(x)
     u = mg.zeros_like(y, requires_grad=True)
     (back,) = grad(y, x, u, retain_graph=True)
     return grad(back, u, t)[0]
-not-to-u
+not-used
     y = f(x)
     u = mg.zeros_like(y)
     (back,) = grad(y, x, u.requires_grad_(), create_graph=True)
