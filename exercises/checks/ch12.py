@@ -76,8 +76,9 @@ def _named(rows: tuple, came: Any, expected: str, got: str = "", look: str = "")
     return Wrong(code, expected, got or _shown(came), belief=belief, why=row[2], look=(*row[3:], look)[0])
 
 
-def _shown(values: Any) -> str:
-    return text(values) if np.size(values) <= 9 else f"a tensor of shape {np.shape(values)}"
+def _shown(values: Any, right: Any = ()) -> str:
+    off = f", off by up to {np.abs(values - right).max():.2g}" if np.shape(values) == np.shape(right) else ""
+    return text(values) if np.size(values) <= 9 else f"a tensor of shape {np.shape(values)}{off}"
 
 
 def _pushed(f: Callable, inputs: tuple, tangents: tuple) -> np.ndarray:
@@ -322,13 +323,14 @@ def divide(answer):
         given = tools.called(answer, (p, q), expected, *_BY_ZERO)
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise Wrong("type", f"a pair, such as {expected}", show(given), look="what you return: two numbers")
-        used = [first for _, first in observe.calls_in(lambda p=p, q=q: answer(p, q))]
+        used = [first for _, first in _calls(answer, (p, q))]
         if any(isinstance(one, mg.Tensor) for one in (*given, *used)):
-            got = "tensors on the way, or in the end"
-            raise Wrong("tensors", "plain numbers alone", got, look="what you compute with, and what you return")
+            raise Wrong(
+                "tensors", "plain numbers alone", "tensors on the way, or in the end", look="what you compute with"
+            )
         came = kit.a_number(given[0], "the value"), kit.a_number(given[1], "the tangent")
         if not kit.close(came[0], right[0], 1e-12):
-            raise Wrong("other-value", f"the value {right[0]}", f"{came[0]} for {p} and {q}", look="what comes first")
+            raise Wrong("other-value", f"the value {right[0]}", f"{came[0]} for {p} and {q}", look="the first number")
         if not kit.close(came[1], right[1], 1e-12):
             raise _wrong_quotient(came[1], right[1], p, q)
     return "Value and tangent in one step: what every operation of forward mode does."
@@ -447,12 +449,11 @@ def _refuse_shared(answer: Callable, watched: _Watched, name: str, tensor: mg.Te
 
 
 def _wrong_moved(came, right, f, x, t):
-    ones = _pushed(f, (x,), (mg.ones_like(t),))
     look, made = "what you return: which part of the pair?", "what you return, and what it is made from"
     rows = (
         ("value", tools.array(f(x.detach().clone())), "This is the value. Asked for is how much it moves.", look),
         ("nudge", tools.array(t), "This is `t`, which is the tangent of `x`. Asked for is that of `f(x)`.", made),
-        ("ones", ones, "This is for a nudge of ones. The nudge is to be `t`.", "the second argument of `make_dual`"),
+        ("ones", _pushed(f, (x,), (mg.ones_like(t),)), "This is for a nudge of ones. It is to be `t`.", "the nudge"),
         ("other-tangent", None, "", "where `t` goes in, what comes out, and what you make of it"),
     )
     return _named(rows, came, _shown(right))
@@ -480,8 +481,7 @@ def climb(answer):
     if not (y.requires_grad and mg.viz.difference(3 * own * own, y, view="kept").same):
         raise _wrong_climb(y)
     if not graphs.reaches(y, x):
-        expected = "a graph that ends in the `x` of the call"
-        raise Wrong("other-leaf", expected, show(y), look="whether you go on with `x` itself, or with a copy")
+        raise Wrong("other-leaf", "a graph that ends in the `x` of the call", show(y), look="whether that is your `x`")
     for value in (2.0, -1.6, 0.0, [0.5, -3.0]):
         x = tools.constant(value)
         right = 6 * tools.array(x)
@@ -499,8 +499,7 @@ def climb(answer):
 def show_target(name):
     """Show the picture that an exercise asks for: show_target("climb")."""
     if name != "climb":
-        cards.display(cards.notice_card('There is a picture for "climb".'))
-        return
+        return cards.display(cards.notice_card('There is a picture for "climb".'))
     with dual_level():
         x = make_dual(mg.tensor(2.0), mg.tensor(1.0)).requires_grad_()
         b = 3 * x
@@ -511,9 +510,7 @@ def show_target(name):
 
 def _wrong_climb(y):
     made_of = graphs.operations(y) if y.requires_grad else []
-    leaves = len(graphs.leaves(y))
     got = f"a graph with {tools.listed(made_of)}" if made_of else "a tensor without a graph"
-    got += f", and {leaves} leaves" * (leaves > 1)
     boxes = "each operation of yours on a tensor: the picture has a box for two of them"
     cut = "what you return, and each `detach`, `item`, `no_grad` and `mg.tensor` in your function"
     one = "There is one multiplication in your graph. In the picture there are two."
@@ -523,7 +520,7 @@ def _wrong_climb(y):
         ("one-box", made_of == ["mul"], one, "what `b` and `y` are made from, and whether both steps are recorded"),
         ("other-box", set(made_of) != {"mul"}, "In the picture both boxes multiply, and no others are there.", boxes),
         ("other-graph", len(made_of) > 2, "In the picture there are two multiplications.", boxes),
-        ("other-graph", leaves > 1, "In the picture `x` is the only leaf.", "each tensor of yours that requires grad"),
+        ("other-graph", len(graphs.leaves(y)) > 1, "In the picture there is one leaf.", "what of yours requires grad"),
         ("other-graph", None, other, "what each of the two boxes was given, and whether that is recorded"),
     )
     return _named(rows, True, "the graph in the picture above", got)
@@ -586,25 +583,19 @@ none-kept: NoneType
 def _wrong_columns(came, right, expected, values):
     kept, made = "how many pushes there are, and what of each you keep", "how the columns are put together"
     of_f = np.stack([values] * right.shape[1], 1) if values.any() else np.nan  # zeros are no evidence
-    same = tools.same(came.ravel(), right.ravel())
+    same, near = tools.same(came.ravel(), right.ravel()), came.shape == right.shape and np.allclose(came, right, 1e-3)
     other = "the nudge of each push, what comes out, whether it stays as it is until the end, and how J is made of it"
     rows = (
         ("transposed", right.T, "The right one is this with rows and columns exchanged.", made),
-        (
-            "one-push",
-            right.sum(1),
-            "These are the columns, added up.",
-            "the nudge of each push, and what you make of it",
-        ),
+        ("one-push", right.sum(1), "These are the columns, added up.", "each nudge, and what becomes of each push"),
         ("first-column", right[:, 0], "That is the first column alone.", kept),
         ("last-column", right[:, -1], "That is the last column alone.", kept),
+        ("rounded", came if near else np.nan, "It is right to some digits only.", "each rounding, and each dtype"),
         ("other-jacobian", came if same else np.nan, "The numbers are right, the shape is not.", made),
         ("values", of_f, "That is the value of `f(x)`, once for each input. A column is a tangent.", kept),
         ("other-jacobian", None, "", other),
     )
-    if right.shape[1] == 1:
-        rows = rows[-3:]
-    return _named(rows, came, expected)
+    return _named(rows if right.shape[1] > 1 else rows[-4:], came, expected, _shown(came, right))
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -662,7 +653,7 @@ other-factors: Mismatch in shape
 def _wrong_trick(came, right, f, values, nudge, expected):
     jacobian = _jacobian(lambda x: f(2 * x), values)
     rows, zeros = jacobian.sum(0), np.zeros(len(values)) if len(right) != len(values) else np.nan
-    shape = "the shape of what you return, which is that of `f(x)`; and what the second walk leads to"
+    shape = "the shape, which is to be that of `f(x)`: what each walk starts from, and leads to"
     walks = "each of the two walks: from where, to where, by which factors; what is written into, and what you return"
     known = (
         ("jacobian", jacobian, "This is J itself. Asked for is its product with `t`.", "what you return"),
@@ -672,7 +663,8 @@ def _wrong_trick(came, right, f, values, nudge, expected):
         ("one-walk", rows * nudge, "These are the rows of J, added up, and multiplied by `t`."),
         ("other-product", None, "", walks) if came.shape == right.shape else ("other-shape", None, "", shape),
     )
-    return _named(known, came, expected, look="how many walks there are, and what the second starts from, and leads to")
+    look = "how many walks there are, and what the second starts from, and leads to"
+    return _named(known, came, expected, _shown(came, right), look)
 
 
 def _refuse_more_walks(answer: Callable, inputs: tuple) -> None:
@@ -719,8 +711,7 @@ def _check_jvp(apply: Callable, shapes: tuple, moving: tuple) -> None:
     a, b, ta, tb = map(tools.constant, numbers)
     tangents = (ta if moving[0] else None, tb if moving[1] else None)
     right = _pushed(lambda a, b: a / b, (a, b), tangents)
-    pairs = zip("ab", tangents, strict=True)
-    moves = [f"{name} moves by {_shown(tools.array(one))}" for name, one in pairs if one is not None]
+    moves = [f"{n} moves by {_shown(tools.array(t))}" for n, t in zip("ab", tangents, strict=True) if t is not None]
     expected = f"the tangent of a / b, {_shown(right)}, where {tools.listed(moves)}"
     reasons = _JVP_ERRORS if all(moving) else _JVP_ERRORS + _NONE_MOVES
     came = tools.array(_called(lambda a, b: _push_of(apply, (a, b), tangents), (a, b), expected, *reasons))
@@ -873,8 +864,7 @@ def _refuse_detached(answer: Any) -> None:
     """A function that detaches cuts both ways."""
     result = None if isinstance(answer, type) else call(kit.a_function(answer), tools.leaf([1.0, 2.0]))
     if isinstance(result, mg.Tensor) and not result.requires_grad:
-        why = "`detach()` cuts the way back as well as the way forward. " * kit.uses(answer, "detach")
-        why += "Here the gradient is to pass."
+        why = "`detach()` cuts both ways. " * kit.uses(answer, "detach") + "Here the gradient is to pass."
         raise Wrong("both-ways", "a result with a history", show(result), why=why, look="the two ways of a Function")
 
 
