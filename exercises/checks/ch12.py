@@ -42,15 +42,31 @@ no-jvp: implement the jvp function (M52)
 dual-of-dual: already has a forward gradient
     A tensor that has a tangent was given another one.
     look: each `make_dual`: what is given to it?
+no-history: does not require grad and does not have a grad_fn
+    A walk starts from something that has no history.
+    look: what each walk starts from, the options and factors of the one before it, and the modes around them
+not-used: not have been used
+    No way leads from what you differentiate to the tensor that you ask for.
+    look: what each walk starts from, and for which tensor it asks: a copy may have no part in it
 """)
-_NO_HISTORY = "does not require grad and does not have a grad_fn"
 
 
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Reason) -> Any:
     """The learner's function on our inputs, with the errors that any push may raise."""
-    if kit.says(function, "retain_graph"):
-        reasons = tuple(replace(one, belief="M14") if one.message == _NO_HISTORY else one for one in reasons)
-    return tools.called(function, inputs, expected, *reasons, *_FORWARD)
+    walks: list = []
+    try:
+        return observe.called_noting(walks, function, inputs, expected, *reasons, *_FORWARD)
+    except Wrong as wrong:
+        if wrong.verdict.code == "no-history" and walks and walks[-1] == tools.RETAINS:
+            wrong.verdict.belief = "M14"
+        raise
+
+
+def _calls(function: Callable, inputs: tuple) -> list:
+    """The calls that a function makes when it runs once more, as (name, first argument)."""
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+        return observe.calls_in(lambda: function(*inputs))
+    return []
 
 
 def _named(rows: tuple, came: Any, expected: str, got: str = "", look: str = "") -> Wrong:
@@ -60,8 +76,9 @@ def _named(rows: tuple, came: Any, expected: str, got: str = "", look: str = "")
     return Wrong(code, expected, got or _shown(came), belief=belief, why=row[2], look=(*row[3:], look)[0])
 
 
-def _shown(values: Any) -> str:
-    return text(values) if np.size(values) <= 9 else f"a tensor of shape {np.shape(values)}"
+def _shown(values: Any, right: Any = ()) -> str:
+    off = f", off by up to {np.abs(values - right).max():.2g}" if np.shape(values) == np.shape(right) else ""
+    return text(values) if np.size(values) <= 9 else f"a tensor of shape {np.shape(values)}{off}"
 
 
 def _pushed(f: Callable, inputs: tuple, tangents: tuple) -> np.ndarray:
@@ -81,18 +98,18 @@ def _jacobian(f: Callable, values: Any) -> np.ndarray:
 
 def _no_tangent(function: Callable, inputs: tuple, expected: str, got: str) -> Wrong:
     """The diagnosis for None where a tangent belongs: `unpack_dual` stands nowhere, inside of a level, or too late."""
-    inside, where = False, "nowhere"
-    with contextlib.suppress(Exception):
-        for name, _ in observe.calls_in(lambda: function(*inputs)):
-            inside = name == "enter_dual_level" or (inside and name != "exit_dual_level")
-            where = ("inside" if inside else "late") if name == "unpack_dual" else where
-    if where == "nowhere" or kit.returns_nothing(inspect.unwrap(function)):
-        return Wrong("none", expected, got, look="whether a `return` is missing, and what it gives back")
-    if where == "late":
+    inside, places = False, set()
+    for name, _ in _calls(function, inputs):
+        inside = name == "enter_dual_level" or (inside and name != "exit_dual_level")
+        places |= {inside} if name == "unpack_dual" else set()
+    if not places or kit.returns_nothing(inspect.unwrap(function)):
+        look = "whether a `return` is missing, and what it gives back" if got == "None" else "what that is made from"
+        return Wrong("none", expected, got, look=look)
+    if places == {False}:
         why = "`unpack_dual` stands where the level is over: it gives None there, whatever it is given."
         return Wrong("no-tangent", expected, got, belief="M55", why=why, look="where `unpack_dual` stands")
-    why = "If it comes from `unpack_dual`, what was unpacked has no tangent."
-    look = "what goes into `f`, the modes around it, what is unpacked, and the `return`"
+    why = "If it comes from `unpack_dual`, what was unpacked has no tangent there."
+    look = "what goes into `f`, the modes around it, what is unpacked, and where, and the `return`"
     return Wrong("no-tangent", expected, got, why=why, look=look)
 
 
@@ -100,8 +117,8 @@ def _tensor(function: Callable, inputs: tuple, expected: str, *reasons: tools.Re
     """The numbers of the tensor that the learner's function returns."""
     given = _called(function, inputs, expected, *reasons)
     if isinstance(given, tuple) and hasattr(given, "tangent"):
-        why = "`unpack_dual` returns a pair. Asked for is the tangent in it."
-        raise Wrong("whole-pair", expected, show(given), why=why, look="what you return: `.primal` or `.tangent`?")
+        why = "`unpack_dual` returns a pair: the value, and its tangent."
+        raise Wrong("whole-pair", expected, show(given), why=why, look="what you return: which part of the pair?")
     if given is None:
         raise _no_tangent(function, inputs, expected, "None")
     return tools.array(tools.result(given))
@@ -123,7 +140,8 @@ class _Watched:
         self.calls += 1
         values = tools.array(one) if isinstance(one, mg.Tensor) else np.empty(0)
         if values.shape != self.place.shape or not np.allclose(values, self.place, 1e-7, 1e-12):
-            self.elsewhere = self.elsewhere or clip(str(values.tolist()), 70)
+            at = f"at {values.tolist()}" if isinstance(one, mg.Tensor) else f"with {show(one, 60)}"
+            self.elsewhere = self.elsewhere or clip(at, 70)
         is_dual = bool(dual_levels) and dual_levels[0].tangent(one) is not None
         self.was_plain &= not is_dual
         before = [tools.array(tensor) for tensor in self.owned]
@@ -134,9 +152,9 @@ class _Watched:
     def refuse_steps(self, name: str = "x") -> None:
         """Say that the function was called elsewhere, if it was."""
         if self.elsewhere:
-            expected, got = f"`f` is called at `{name}` alone: {self.place.tolist()}", f"a call at {self.elsewhere}"
-            why = f"What is asked for is exact, and about the place `{name}`."
-            raise Wrong("nudged", expected, got, why=why, look="what `f` is given, each time")
+            expected = f"each call of `f` is with a tensor that holds the numbers of `{name}`, {self.place.tolist()}"
+            why = f"What is asked for is about the place `{name}`, and exact."
+            raise Wrong("nudged", expected, f"a call {self.elsewhere}", why=why, look="what `f` is given, each time")
 
 
 def _doubling(**ways: Callable) -> Callable:
@@ -175,7 +193,8 @@ def _locked(tensor: mg.Tensor) -> mg.Tensor:
 )
 def moves(answer):
     truth = {"A": 60.0, "B": 10.0, "C": 30.0, "D": 60.0, "E": None, "F": 0.0, "G": None}
-    looks = {name: f"what of line {name} has a tangent, and what the operation makes of it" for name in truth}
+    looks = {name: f"the slope of what line {name} computes, and what moves in it, by how much" for name in truth}
+    looks |= {"E": "what `x.item()` returns", "G": "on which side of the block line G stands"}
     kit.predicted(answer, truth, _MOVES, "a number or None", looks)
     return "A tangent goes wherever a dual tensor goes, and is gone where the value alone goes on, or the level ends."
 
@@ -184,12 +203,12 @@ _MOVES = kit.patterns("""
 slope-alone: A=6, D=6 or B=1 or C=3
     That is the slope. But `x` moves by 10, and the result by 10 times the slope.
     look: the second argument of `make_dual`
-value: A=9 or B=7 or C=9 or D=9 or F=6
+value: A=9 or B=7 or C=9 or D=9 or E=6 or F=6 or G=9
     That is the value of the result. Asked for is how much it moves.
     look: which part of the pair `.tangent` is
-after-the-nudge: B=17 or A=69 or A=169
-    That is where the value would be after the nudge. The tangent is by how much it moves.
-    look: which part of the pair `.tangent` is
+after-the-nudge: A=69 or A=169 or B=17 or C=39 or D=69 or D=169
+    That is the value after the nudge, exact or by the slope. The tangent is by how much it moves, by the slope.
+    look: what section 2 calls a tangent
 none-moves: A=None or A=0
     `x` moves by 10, whether it requires grad or not: `make_dual` has given it a tangent.
     look: what each operation on `x` makes of its tangent, and on which side of the block each result is unpacked
@@ -205,9 +224,9 @@ no-grad-stops: D=None or D=0 (M51)
 item-moves: E=20 (M27)
     `item()` gives a plain number, without a tangent. The new tensor knows nothing of `x`.
     look: what `x.item()` returns
-zero-for-none: E=0
-    0 would be a tangent. The new tensor has none at all.
-    look: what `x.item()` returns
+zero-for-none: E=0 or G=0
+    0 would be a tangent, and here is none at all.
+    look: what `x.item()` returns, and on which side of the block line G stands
 steps-are-flat: F=20
     20 is the tangent of 2 · x. Between its steps `round` is flat: its slope is 0.
     look: the curve of `round`
@@ -216,9 +235,6 @@ none-for-zero: F=None
     look: the curve of `round`, and what a slope of 0 makes of a tangent
 stays: G=60 (M55)
     The tangent was there inside of the block. When the level ends, all of its tangents are gone.
-    look: on which side of the block line G stands
-zero-after: G=0
-    0 would be a tangent. When the level ends, there is none.
     look: on which side of the block line G stands
 """)
 
@@ -241,7 +257,7 @@ zero-after: G=0
 )
 def turns(answer):
     truth = {"A": 10, "B": 1500, "C": 5, "D": 5, "E": 5, "F": 1}
-    looks = {name: f"line {name}: how many pushes or walks, and five turns in each" for name in truth}
+    looks = dict.fromkeys(truth, "how many columns and rows J has in this line, and what one push gives, or one walk")
     looks["F"] = "how section 6 gets H · v, and how often it walks"
     kit.predicted(answer, truth, _TURNS, "a number", looks)
     return "A push for each column, a walk for each row: whoever wants all of J counts inputs and results first."
@@ -251,7 +267,7 @@ _TURNS = kit.patterns("""
 swapped: A=1500, B=10
     A push gives a column, one for each input. A walk gives a row, one for each result.
     look: the two functions `by_columns` and `by_rows`
-walks-always: A=1500 (M53)
+walks-always: A=1500, B=1500 (M53)
     1500 turns are 300 walks, a row each. Pushes give columns, and there are two.
     look: what one push gives
 walks-of-inputs: B=10
@@ -273,8 +289,8 @@ passes-not-turns: A=2 or B=300 or C=1 or D=1 or E=1
     That is a number of pushes or walks. In each of them every one of the five operations has a turn.
     look: the question: it asks for turns
 whole-for-a-row: D=10 or D=1500 or E=1500 or E=10
-    That is for all of J. For one product it never has to be built.
-    look: what one push gives, and what one walk
+    That is twice five turns, or 300 times five. One product is one push, or one walk, and J need not be built.
+    look: what one push gives, and what one walk, and which turns the question counts
 two-walks: F=2 (M57)
     Two walks do it, too, but the second is not needed: push a nudge through the first one.
     look: section 6, forward over reverse
@@ -307,14 +323,14 @@ def divide(answer):
         given = tools.called(answer, (p, q), expected, *_BY_ZERO)
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise Wrong("type", f"a pair, such as {expected}", show(given), look="what you return: two numbers")
-        used = [first for _, first in observe.calls_in(lambda p=p, q=q: answer(p, q))]
+        used = [first for _, first in _calls(answer, (p, q))]
         if any(isinstance(one, mg.Tensor) for one in (*given, *used)):
-            look = "what you compute with, and return: the two numbers of a pair as they are"
-            raise Wrong("tensors", "plain numbers alone", "tensors on the way, or in the end", look=look)
+            raise Wrong(
+                "tensors", "plain numbers alone", "tensors on the way, or in the end", look="what you compute with"
+            )
         came = kit.a_number(given[0], "the value"), kit.a_number(given[1], "the tangent")
         if not kit.close(came[0], right[0], 1e-12):
-            look = "the first of the two numbers that you return"
-            raise Wrong("other-value", f"the value {right[0]}", f"{came[0]} for {p} and {q}", look=look)
+            raise Wrong("other-value", f"the value {right[0]}", f"{came[0]} for {p} and {q}", look="the first number")
         if not kit.close(came[1], right[1], 1e-12):
             raise _wrong_quotient(came[1], right[1], p, q)
     return "Value and tangent in one step: what every operation of forward mode does."
@@ -331,7 +347,7 @@ _PAIRS = (
 )
 _BY_ZERO = tools.reasons("""
 quotient-of-tangents: division by zero
-    You divide by something that is 0 here. Tangents may be 0, and so may the value of p.
+    You divide by something that is 0 here. Tangents may be 0, the value of p too, and a power of a tiny number.
     look: what you divide by: the value of q itself is never 0
 """)
 
@@ -342,15 +358,15 @@ def _wrong_quotient(came, right, p, q):
     expected, got = f"the tangent {right:.{digits}g}", f"{came:.{digits}g} for {p} and {q}"
     rows = (
         ("other-sign", -right, "The size is right, and the sign is the other one."),
-        ("plus", (da * b + a * db) / b**2, "The two parts are added. A larger divisor makes the quotient smaller."),
-        ("first-alone", da / b, "That is right only if the divisor stands still."),
-        ("second-alone", -a * db / b**2, "That is right only if the first number stands still."),
+        ("plus", (da * b + a * db) / b**2, "That is the sum of two parts. A larger divisor makes a quotient smaller."),
+        ("first-alone", da / b, "That is what the nudge of p does. What that of q does is missing here."),
+        ("second-alone", -a * db / b**2, "That is what the nudge of q does. What that of p does is missing here."),
         ("product", da * b + a * db, "That is the tangent of the product."),
         ("not-squared", (da * b - a * db) / b, "That is the right one times the value of q: divide once more."),
         ("not-divided", da * b - a * db, "That is the upper part of the rule, not yet divided by the square of q."),
         ("quotient-of-tangents", da / (db or np.nan), "The tangent of a quotient is no quotient of tangents."),
         ("difference", da - db, "That is the tangent of a difference."),
-        ("other-tangent", None, "", "each of the two nudged alone, added up: no rounding, no steps, the same for a 0"),
+        ("other-tangent", None, "", "what each nudge does alone, added up, with no rounding, no steps, no case for 0"),
     )
     if came == 0 or math.isclose(came, right, rel_tol=1e-2):  # it may be like one of these by chance
         rows = rows[-1:]
@@ -390,14 +406,14 @@ def moved(answer):
 
 # What is given may be untracked, a leaf, or a result; here also in memory that nobody can write into, and put back.
 _KINDS = (lambda one: one, lambda one: one.requires_grad_(), lambda one: one.requires_grad_() * 1)
-_SAME_MEMORY = ("contiguous", "data", "detach", "numpy", "reshape", "to", "view", "view_as")
+_SAME_MEMORY = "^(asarray|contiguous|data|detach|from_numpy|numpy|reshape|to|view|view_as)$"
 _MOVED_ERRORS = tools.reasons("""
 written: read-only
-    It is written into `x` or `t`, though they may hold their old numbers in the end. Here their memory is read-only.
+    Something writes into memory that is read-only. In some calls `x` and `t` are, so that what is undone is seen, too.
     look: what you give to `make_dual`, and to `f`, and each line of yours that writes
 in-place-on-leaf: a leaf Variable that requires grad
-    `f` works in place, and what it was given is a leaf that requires grad, or a view of one: autograd refuses that.
-    look: what you give to `make_dual`: a copy that requires grad has to be a result, as that of `clone()` is
+    An operation in place, which may be one of `f`, came to a leaf that requires grad, or a view: autograd refuses that.
+    look: the line named above, and what goes into `f`: a copy that requires grad has to be a result, as of `clone()`
 """)
 _GIVEN_MOVED = """
 def moved(f, x, t):
@@ -422,23 +438,22 @@ def _refuse_shared(answer: Callable, watched: _Watched, name: str, tensor: mg.Te
         by_f = [is_dual for one, is_dual in watched.wrote if one is tensor]
         why, look = f"Your caller's `{name}` has changed.", f"each line of yours that changes `{name}`"
         if by_f:
-            why = f"`f` works in place, and has written into your caller's `{name}`: "
-            why += "what it was given shares its memory."
+            why = f"`f` works in place, and has written into your caller's `{name}`: it was given the same memory."
             look = f"what you give to `make_dual`, and to `f`: `{name}` itself, or something on its memory?"
         code, belief = ("shared", "M56") if any(by_f) else ("changed", "")
-        if belief and kit.uses(inspect.unwrap(answer), *_SAME_MEMORY):  # then that was to copy, and not `make_dual`
-            detaches = kit.uses(inspect.unwrap(answer), "detach") and not kit.uses(inspect.unwrap(answer), "clone")
-            belief = "M17" * detaches
+        if belief and observe.mentions(inspect.unwrap(answer), _SAME_MEMORY):  # that was to copy, not `make_dual`
+            calls = _calls(answer, (watched.f, *watched.owned))
+            detaches = any(called == "detach" and one is tensor for called, one in calls)
+            belief = "M17" * (detaches and not observe.mentions(inspect.unwrap(answer), "^clone$"))
         raise Wrong(code, expected, got, belief=belief, why=why, look=look)
 
 
 def _wrong_moved(came, right, f, x, t):
-    ones = _pushed(f, (x,), (mg.ones_like(t),))
-    look = "what you return: the dual tensor, or which part of the pair?"
+    look, made = "what you return: which part of the pair?", "what you return, and what it is made from"
     rows = (
         ("value", tools.array(f(x.detach().clone())), "This is the value. Asked for is how much it moves.", look),
-        ("nudge", tools.array(t), "This is the tangent of `x`. Asked for is that of `f(x)`.", "what you unpack"),
-        ("ones", ones, "This is for a nudge of ones. Yours is `t`.", "the second argument of `make_dual`"),
+        ("nudge", tools.array(t), "This is `t`, which is the tangent of `x`. Asked for is that of `f(x)`.", made),
+        ("ones", _pushed(f, (x,), (mg.ones_like(t),)), "This is for a nudge of ones. It is to be `t`.", "the nudge"),
         ("other-tangent", None, "", "where `t` goes in, what comes out, and what you make of it"),
     )
     return _named(rows, came, _shown(right))
@@ -466,8 +481,7 @@ def climb(answer):
     if not (y.requires_grad and mg.viz.difference(3 * own * own, y, view="kept").same):
         raise _wrong_climb(y)
     if not graphs.reaches(y, x):
-        look = "whether you go on with the argument itself, or with a copy"
-        raise Wrong("other-leaf", "a graph that ends in the `x` of the call", show(y), look=look)
+        raise Wrong("other-leaf", "a graph that ends in the `x` of the call", show(y), look="whether that is your `x`")
     for value in (2.0, -1.6, 0.0, [0.5, -3.0]):
         x = tools.constant(value)
         right = 6 * tools.array(x)
@@ -475,9 +489,9 @@ def climb(answer):
         if not tools.same(came, right):
             why = "Boxes and arrows are those of the picture. But the tangent is another one."
             expected, got = (f"a tangent of {_shown(one)} at x = {value}" for one in (right, came))
-            look = (
-                "the number that `x` is multiplied by, for any `x`, and its shape: how does `b` move if `x` does by 1?"
-            )
+            look = "the number in `b`: is it the same for any `x`, and by how much does `b` move if `x` does by 1?"
+            look = look if came.shape == right.shape else "the shape of what `x` is multiplied by"
+            trial.forget_last()
             raise Wrong("other-number", expected, got, why=why, look=look)
     return "The boxes give the operations away, and the tangents the numbers in them."
 
@@ -485,8 +499,7 @@ def climb(answer):
 def show_target(name):
     """Show the picture that an exercise asks for: show_target("climb")."""
     if name != "climb":
-        cards.display(cards.notice_card('There is a picture for "climb".'))
-        return
+        return cards.display(cards.notice_card('There is a picture for "climb".'))
     with dual_level():
         x = make_dual(mg.tensor(2.0), mg.tensor(1.0)).requires_grad_()
         b = 3 * x
@@ -498,20 +511,17 @@ def show_target(name):
 def _wrong_climb(y):
     made_of = graphs.operations(y) if y.requires_grad else []
     got = f"a graph with {tools.listed(made_of)}" if made_of else "a tensor without a graph"
+    boxes = "each operation of yours on a tensor: the picture has a box for two of them"
     cut = "what you return, and each `detach`, `item`, `no_grad` and `mg.tensor` in your function"
     one = "There is one multiplication in your graph. In the picture there are two."
     other = "In the picture one box was given `x` and a number, the other what comes of that, and `x`."
     rows = (
         ("no-graph", not made_of, "Your result has no node.", cut),
-        (
-            "one-box",
-            made_of == ["mul"],
-            one,
-            "what you return, what `b` and `y` are made from, and whether it is recorded",
-        ),
-        ("other-box", set(made_of) != {"mul"}, "In the picture both boxes multiply.", "the name in each box"),
-        ("other-graph", len(made_of) > 2, "In the picture there are two multiplications.", "each `*` of yours"),
-        ("other-graph", None, other, "which tensors each of the two boxes was given"),
+        ("one-box", made_of == ["mul"], one, "what `b` and `y` are made from, and whether both steps are recorded"),
+        ("other-box", set(made_of) != {"mul"}, "In the picture both boxes multiply, and no others are there.", boxes),
+        ("other-graph", len(made_of) > 2, "In the picture there are two multiplications.", boxes),
+        ("other-graph", len(graphs.leaves(y)) > 1, "In the picture there is one leaf.", "what of yours requires grad"),
+        ("other-graph", None, other, "what each of the two boxes was given, and whether that is recorded"),
     )
     return _named(rows, True, "the graph in the picture above", got)
 
@@ -534,8 +544,9 @@ def _wrong_climb(y):
 )
 def columns(answer):
     kit.a_function(answer)
-    pushes = kit.uses(answer, "jvp") or kit.says(answer, "create_graph")  # each of them made of walks
-    walked = replace(_WALKED, belief="") if pushes else _WALKED
+    pushes = observe.mentions(answer, "^jvp$") or kit.says(answer, "create_graph")  # each of them made of walks
+    several = kit.says(answer, "retain_graph") or observe.mentions(answer, "^(jacobian|is_grads_batched)$")
+    walked = _WALKED if several and not pushes else replace(_WALKED, belief="")
     for (f, values), kind in zip(_JACOBIANS, itertools.cycle(_KINDS)):
         x, watched = kind(tools.constant(values)), _Watched(f, values)
         right = _jacobian(f, values)
@@ -543,11 +554,10 @@ def columns(answer):
         came = _tensor(answer, (watched, x), expected, walked, _NONE_KEPT)
         watched.refuse_steps()
         if not tools.same(came, right):
-            raise _wrong_columns(came, right, expected)
+            raise _wrong_columns(came, right, expected, tools.array(f(x.detach().clone())))
         if watched.calls > len(values) + 2 and not trial.circumstances:
-            why = "J is right. But `f` ran more often than once for each input."
-            expected, got = f"{len(values)} pushes", f"{watched.calls} calls of `f`"
-            raise Wrong("too-many", expected, got, why=why, look="how often you push: one push gives a whole column")
+            why, got = "J is right. But one push gives a whole column.", f"{watched.calls} calls of `f`"
+            raise Wrong("too-many", f"{len(values)} pushes", got, why=why, look="each call of `f`")
     return "A push for each input: two of them for a result of any length."
 
 
@@ -564,26 +574,28 @@ walked: implement either the backward (M53)
     (`functional.jvp` walks, too, as does `functional.jacobian` if you do not tell it otherwise.)
     look: each `grad`, `backward` and `functional`
 none-kept: NoneType
-    None came where a tensor belongs. `unpack_dual` gives it for what has no tangent, and where the level is over.
-    look: where each column comes from, the modes around it, and where `unpack_dual` stands
+    None came where something else belongs. What has no tangent gives None in `unpack_dual`, as all does where the level
+    is over; and a list's `append` returns None.
+    look: the line named above: what in it is None, and where that was made
 """)
 
 
-def _wrong_columns(came, right, expected):
-    summed, pushes = "These are the columns, added up.", "the nudge of each push, and what you make of the columns"
+def _wrong_columns(came, right, expected, values):
+    kept, made = "how many pushes there are, and what of each you keep", "how the columns are put together"
+    of_f = np.stack([values] * right.shape[1], 1) if values.any() else np.nan  # zeros are no evidence
+    same, near = tools.same(came.ravel(), right.ravel()), came.shape == right.shape and np.allclose(came, right, 1e-3)
+    other = "the nudge of each push, what comes out, whether it stays as it is until the end, and how J is made of it"
     rows = (
-        ("transposed", right.T, "These are the columns, but each lies as a row.", "along which dimension you stack"),
-        ("one-push", right.sum(1), summed, pushes),
-        ("one-push", right.sum(1, keepdims=True), summed, pushes),
-        ("first-column", right[:, 0], "That is the first column alone.", "the loop, and where the `return` stands"),
-        ("last-column", right[:, -1], "That is the last column alone.", "the loop, and what is kept of each turn"),
-        ("other-jacobian", None, "", "which nudge goes into each push, which column comes out, and its place"),
+        ("transposed", right.T, "The right one is this with rows and columns exchanged.", made),
+        ("one-push", right.sum(1), "These are the columns, added up.", "each nudge, and what becomes of each push"),
+        ("first-column", right[:, 0], "That is the first column alone.", kept),
+        ("last-column", right[:, -1], "That is the last column alone.", kept),
+        ("rounded", came if near else np.nan, "It is right to some digits only.", "each rounding, and each dtype"),
+        ("other-jacobian", came if same else np.nan, "The numbers are right, the shape is not.", made),
+        ("values", of_f, "That is the value of `f(x)`, once for each input. A column is a tangent.", kept),
+        ("other-jacobian", None, "", other),
     )
-    if came.shape != right.shape and tools.same(came.ravel(), right.ravel()):
-        rows = (
-            ("other-jacobian", None, "The numbers are right, the shape is not.", "what changes the shape in the end"),
-        )
-    return _named(rows if right.shape[1] > 1 else rows[-1:], came, expected)
+    return _named(rows if right.shape[1] > 1 else rows[-4:], came, expected, _shown(came, right))
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -626,12 +638,6 @@ _TRICKS = (
     (lambda x: x * x[0], [0.5, 0.0], [0.0, 0.0]),
 )
 _TRICK_ERRORS = tools.reasons("""
-not-recorded: does not require grad and does not have a grad_fn
-    A walk starts from something that has no history.
-    look: what each `grad` starts from: the options of the first, and whether `u` requires grad
-not-to-u: not have been used
-    No way leads from what you differentiate to the tensor that you ask for.
-    look: what each `grad` asks for
 no-factors: only for scalar outputs
     A result with several numbers was walked back from without factors.
     look: the factors of each of the two walks
@@ -647,29 +653,27 @@ other-factors: Mismatch in shape
 def _wrong_trick(came, right, f, values, nudge, expected):
     jacobian = _jacobian(lambda x: f(2 * x), values)
     rows, zeros = jacobian.sum(0), np.zeros(len(values)) if len(right) != len(values) else np.nan
-    shape = "the shape of what you return: that of `f(x)`, from two walks through `f`"
+    shape = "the shape, which is to be that of `f(x)`: what each walk starts from, and leads to"
     walks = "each of the two walks: from where, to where, by which factors; what is written into, and what you return"
     known = (
         ("jacobian", jacobian, "This is J itself. Asked for is its product with `t`.", "what you return"),
         ("zeros", zeros, "These are zeros, as many as inputs: what u · J of a first walk is for u = 0."),
         ("one-walk", rows, "These are the rows of J, added up, as one walk with ones gives them."),
-        ("all-ones", jacobian.sum(1), "This is J · t for a `t` of ones.", "the factors of the second walk"),
+        ("all-ones", jacobian.sum(1), "This is J · t for a `t` of ones.", "the factors of each walk: where is `t`?"),
         ("one-walk", rows * nudge, "These are the rows of J, added up, and multiplied by `t`."),
         ("other-product", None, "", walks) if came.shape == right.shape else ("other-shape", None, "", shape),
     )
-    return _named(known, came, expected, look="how many walks there are, and what the second starts from, and leads to")
+    look = "how many walks there are, and what the second starts from, and leads to"
+    return _named(known, came, expected, _shown(came, right), look)
 
 
 def _refuse_more_walks(answer: Callable, inputs: tuple) -> None:
     """Two walks are enough, whatever the length of the result, and wherever a third one leads."""
-    calls: list = []
-    with contextlib.suppress(Exception):
-        calls = [] if trial.circumstances else observe.calls_in(lambda: answer(*inputs))
+    calls = [] if trial.circumstances else _calls(answer, inputs)
     walks = sum(name == "start" and type(first) is GraphTask for name, first in calls)
     if walks > 2:
         why = "The product is right. But it takes more than two walks: two are enough for all rows of J."
-        look = "how often you walk back: each `grad`, `backward` and `functional`"
-        raise Wrong("row-by-row", "two walks", f"{walks} walks", why=why, look=look)
+        raise Wrong("row-by-row", "two walks", f"{walks} walks", why=why, look="each `grad`, `backward`, `functional`")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -707,8 +711,7 @@ def _check_jvp(apply: Callable, shapes: tuple, moving: tuple) -> None:
     a, b, ta, tb = map(tools.constant, numbers)
     tangents = (ta if moving[0] else None, tb if moving[1] else None)
     right = _pushed(lambda a, b: a / b, (a, b), tangents)
-    pairs = zip("ab", tangents, strict=True)
-    moves = [f"{name} moves by {_shown(tools.array(one))}" for name, one in pairs if one is not None]
+    moves = [f"{n} moves by {_shown(tools.array(t))}" for n, t in zip("ab", tangents, strict=True) if t is not None]
     expected = f"the tangent of a / b, {_shown(right)}, where {tools.listed(moves)}"
     reasons = _JVP_ERRORS if all(moving) else _JVP_ERRORS + _NONE_MOVES
     came = tools.array(_called(lambda a, b: _push_of(apply, (a, b), tangents), (a, b), expected, *reasons))
@@ -718,11 +721,14 @@ def _check_jvp(apply: Callable, shapes: tuple, moving: tuple) -> None:
 
 def _push_of(apply: Callable, inputs: tuple, tangents: tuple) -> mg.Tensor:
     """The tangent of a Function's result, where nobody can write into its inputs and their tangents."""
+    own = getattr(apply, "__self__", Function)
+    if own.jvp is Function.jvp and (others := [name for name in vars(own) if not hasattr(Function, name)]):
+        raise Wrong("no-jvp", "a Function with a `jvp`", tools.listed(others), look="the name of each method")
     with dual_level():
         pairs = zip(map(_locked, inputs), tangents, strict=True)
         found = unpack_dual(apply(*[x if t is None else make_dual(x, _locked(t)) for x, t in pairs])).tangent
     if found is None:
-        raise Wrong("no-tangent", "a result with a tangent", "one without", look="whether `apply` is called on it")
+        raise Wrong("no-tangent", "a result with a tangent", "one without", look="each `detach`, `apply` and mode")
     return found
 
 
@@ -760,11 +766,11 @@ shape-of-tangent: has a different size
     The tangent has the shape of the result.
     look: the `return` of your jvp
 tangent-changed: read-only
-    What jvp is given is the tangent of the input, which moves as before. Here it is read-only, as is the input.
-    look: each operation in your jvp that ends in `_`, each `+=` and `*=`, and each `.data`
+    Something writes into an input or its tangent, if only for a while. Here both are read-only, so this is noticed.
+    look: the line named above, and each operation of yours that ends in `_`, each `+=` and `*=`, and each `.data`
 not-saved: values to unpack
     In `jvp`, `ctx.saved_tensors` holds what `save_for_forward` was given, and nothing else.
-    look: the line named above, and `save_for_forward` in your forward
+    look: the line named above, and, if it reads `ctx.saved_tensors`, what your forward saves, and for which way
 arguments-of-jvp: jvp()
     `jvp` gets `ctx`, and a tangent for each argument of forward.
     look: the `def jvp` line
@@ -774,29 +780,29 @@ no-view: is not returning a view
 """)
 _NONE_MOVES = tools.reasons("""
 tangent-is-none: NoneType
-    It is right where both move. An input that does not move may have no tangent, and your jvp computes with None.
-    look: `set_materialize_grads`: without it zeros come instead of None
+    It is right where both move. Here one of them does not, and something computes with None.
+    look: the line named above: what in it is None? With `set_materialize_grads(False)` no zeros come instead
 """)
 
 
 def _wrong_jvp(came, right, numbers, moving, expected):
     a, b, ta, tb = numbers
     ta, tb = ta * moving[0], tb * moving[1]
+    sign, order = "the sign of each part in your jvp", "the order of your jvp's arguments, and which slope meets which"
     with np.errstate(all="ignore"):
         quotient = ta / tb if moving[1] else np.nan
     rows = (
         ("slope-alone (M58)", 1 / b - a / b**2, "That is the sum of the slopes. Each has a tangent to go with it."),
-        ("other-sign", tb * a / b**2 - ta / b, "The size is right, and the sign is the other one."),
-        ("other-sign", ta / b + tb * a / b**2, "The part of `b` has the other sign."),
+        ("other-sign", tb * a / b**2 - ta / b, "The size is right, and the sign is the other one.", sign),
+        ("other-sign", ta / b + tb * a / b**2, "The part of `b` has the other sign.", sign),
         ("first-alone", ta / b, "The part of `b` is missing here."),
         ("second-alone", -tb * a / b**2, "The part of `a` is missing here."),
-        ("swapped", tb / b - ta * a / b**2, "Each tangent is multiplied by the slope of the other input."),
-        ("quotient-of-tangents", quotient, "The tangents do not divide."),
+        ("swapped", tb / b - ta * a / b**2, "That is the slope of each input, times the tangent of the other.", order),
+        ("quotient-of-tangents", quotient, "That is one tangent divided by the other."),
         ("product", ta * b + a * tb, "That is the tangent of the product."),
-        ("other-tangent", None, "", "each slope, the tangent that goes with it, and the order in which you save"),
+        ("other-tangent", None, "", "each slope, the tangent that goes with it, and which saved tensor is which"),
     )
-    look = "your jvp, from its arguments to its `return`, and what is saved for it, in which order"
-    return _named(rows, came, expected, look=look)
+    return _named(rows, came, expected, look="what your jvp makes of each tangent, and how it joins the two parts")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -806,7 +812,7 @@ def _wrong_jvp(came, right, numbers, moving, expected):
     "Cut one way only",
     kind="cut",
     points=2,
-    beliefs=("M52", "M54"),
+    beliefs=("M52",),
     hints=(
         "`detach()` cuts both ways. In a Function the two ways are written apart.",
         "`backward` passes on what comes. `jvp` says that the result does not move.",
@@ -858,10 +864,8 @@ def _refuse_detached(answer: Any) -> None:
     """A function that detaches cuts both ways."""
     result = None if isinstance(answer, type) else call(kit.a_function(answer), tools.leaf([1.0, 2.0]))
     if isinstance(result, mg.Tensor) and not result.requires_grad:
-        detaches = kit.uses(answer, "detach")
-        why = "`detach()` cuts the way back as well as the way forward. " * detaches + "Here the gradient is to pass."
-        look, belief = "how a Function of your own treats each of the two ways", "M54" * detaches
-        raise Wrong("both-ways", "a result with a history", show(result), belief=belief, why=why, look=look)
+        why = "`detach()` cuts both ways. " * kit.uses(answer, "detach") + "Here the gradient is to pass."
+        raise Wrong("both-ways", "a result with a history", show(result), why=why, look="the two ways of a Function")
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -904,12 +908,6 @@ _CURVED = (
     (lambda p: mg.exp((p**2).sum()), [0.0, -0.5], [0.0, 0.0]),
 )
 _CURVED_ERRORS = tools.reasons("""
-no-history: does not require grad and does not have a grad_fn
-    A walk starts from something that has no history.
-    look: what each `grad` starts from, and the modes around it
-not-used: not have been used
-    No way leads from what you differentiate to the tensor that you ask for.
-    look: for which tensor you ask `grad`: it has to be `p`, or the dual tensor made from it
 tuple-of-grad: must be Tensor, not tuple
     `grad` returns a tuple, with one gradient for each input.
     look: what you give to `unpack_dual`
@@ -954,21 +952,23 @@ def _wrong_curved(came, right, f, values, vector):
     expected, got = (f"{_shown(one)} and {_shown(other)}" for one, other in (right, came))
     (slope, product), value = right, f(2 * mg.tensor(values, dtype=mg.float64)).item()
     times_v, along = _flat(slope, slope * vector), _flat(value, slope @ vector)
-    ones = _flat(slope, _curvature(f, values, [1.0] * len(values))[1])
+    ones, all_came = _flat(slope, _curvature(f, values, [1.0] * len(values))[1]), _flat(*came)
+    is_right = [tools.same(one, other) for one, other in zip(came, right, strict=True)]
     of_f = "That is the result of `f`: its value, and v · gradient. Asked for is the same of its gradient."
-    second, unpacked = "what the second of the two is made from", "what you give to `unpack_dual`"
+    first, second = (f"what the {one} of the two is made from" for one in ("first", "second"))
     rows = (
+        ("other-pair", _flat(*right), "The numbers are right, the shapes are not.", "what changes a shape in the end"),
         ("swapped", _flat(product, slope), "Gradient and H · v are in each other's place.", "the order of the two"),
-        ("ones", ones, "That is H · v for a `v` of ones.", "what goes into `make_dual`"),
-        ("tangent-of-input", _flat(slope, vector), "That is `v`, the tangent of `p`.", "what you unpack"),
+        ("ones", ones, "The second one is H · v for a `v` of ones.", "where `v` goes in"),
+        ("tangent-of-input", _flat(slope, vector), "The second one is `v` itself.", second),
         ("gradient-twice", _flat(slope, slope), "Both are the gradient.", second),
-        ("times-slope", times_v, "That is the gradient times `v`, entry by entry.", second),
-        ("of-the-result", along, of_f, unpacked),
-        ("other-pair", _flat(slope, came[1]), "The gradient is right, H · v is not.", second),
-        ("other-pair", _flat(came[0], product), "H · v is right, the gradient is not.", "what the first is made from"),
-        ("other-pair", None, "", "what goes into `make_dual`, into `grad`, and into `unpack_dual`"),
+        ("times-slope", times_v, "The second one is the gradient times `v`, entry by entry.", second),
+        ("of-the-result", along, of_f, "what you unpack"),
+        ("other-pair", all_came if is_right[0] else np.nan, "The gradient is right, H · v is not.", second),
+        ("other-pair", all_came if is_right[1] else np.nan, "H · v is right, the gradient is not.", first),
+        ("other-pair", None, "", "where `p` and `v` go in, what you differentiate, what each of the two is made from"),
     )
-    return _named(rows, _flat(*came), expected, got)
+    return _named(rows, all_came, expected, got)
 
 
 def _flat(*parts: Any) -> np.ndarray:

@@ -36,6 +36,10 @@ WRONG = {
         "slope-alone/B": _inside(B=1),
         "value": _inside(A=9),
         "value/B": _inside(B=7),
+        "value/E": _inside(E=6),
+        "value/G": _inside(G=9),
+        "after-the-nudge/by-the-slope": _inside(A=69),
+        "wrong-G": _inside(G=6),
         "after-the-nudge": _inside(B=17),
         "none-moves": _inside(A=None, B=None, C=None, D=None, F=None),
         "detach-harmless": _inside(C=60),
@@ -47,7 +51,7 @@ WRONG = {
         "steps-are-flat": _inside(F=20),
         "none-for-zero": _inside(F=None),
         "stays": _inside(G=60),
-        "zero-after": _inside(G=0),
+        "zero-for-none/after": _inside(G=0),
         "wrong-A": _inside(A=30, C=60),
         "wrong-B": _inside(B=3),
         "kind": _inside(E="nothing"),
@@ -55,6 +59,7 @@ WRONG = {
     "turns": {
         "swapped": _count(A=1500, B=10),
         "walks-always": _count(A=1500),
+        "wrong-A": _count(A=1500, B=15),
         "walks-of-inputs": _count(B=10),
         "a-turn-an-entry": _count(A=3000),
         "forward-too": _count(B=1505, C=10, D=10),
@@ -63,6 +68,7 @@ WRONG = {
         "one-push/walk": _count(B=5),
         "passes-not-turns": _count(A=2, B=300, C=1, D=1, E=1),
         "whole-for-a-row": _count(D=1500),
+        "whole-for-a-row/with-forward": _count(D=10),
         "whole-for-a-row/push": _count(E=10),
         "two-walks": _count(F=2),
         "whole-hessian": _count(F=300),
@@ -96,6 +102,8 @@ other-tangent/stands-still
     return p[0] / q[0], (p[1] - p[0] / q[0] * q[1]) / q[0] if p[1] else 0.0
 quotient-of-tangents
     return p[0] / q[0], p[1] / q[1]
+quotient-of-tangents/cube
+    return p[0] / q[0], (p[1] * q[0] ** 2 - p[0] * q[1] * q[0]) / q[0] ** 3
 other-sign
     return p[0] / q[0], (p[0] * q[1] - p[1] * q[0]) / q[0] ** 2
 plus
@@ -143,6 +151,34 @@ in-place-on-leaf/deepcopy
 
     with dual_level():
         return unpack_dual(f(make_dual(deepcopy(x), deepcopy(t)))).tangent
+in-place-on-leaf/own-line
+    x = x.detach().clone().requires_grad_(x.requires_grad)
+    x.mul_(1)
+    with dual_level():
+        return unpack_dual(f(make_dual(x * 1, t.clone()))).tangent
+shared/result-detached
+    with dual_level():
+        return unpack_dual(f(make_dual(x, t))).tangent.detach()
+shared/by-a-helper
+    copy = lambda one: one.detach()
+    with dual_level():
+        return unpack_dual(f(make_dual(copy(x), copy(t)))).tangent
+written/own-array
+    import numpy as np
+
+    twice = mg.from_numpy(np.broadcast_to(x.detach().numpy(), (2, *x.shape)))
+    with dual_level():
+        return unpack_dual(f(make_dual(twice[0], t.clone()))).tangent
+no-tangent/unpacked-twice
+    with dual_level():
+        y = f(make_dual(x.clone(), t.clone()).detach())
+        tangent = unpack_dual(y).tangent
+    value = unpack_dual(y).primal
+    return tangent
+nudged/array
+    with dual_level():
+        f(x.detach().numpy().copy())
+        return unpack_dual(f(make_dual(x.clone(), t.clone()))).tangent
 flag-changed/off
     if x.is_leaf:
         x.requires_grad_(False)
@@ -275,6 +311,9 @@ no-graph/item
 other-graph/constant
     b = 3 * x
     return b * x.detach()
+other-graph/own-leaf
+    b = mg.tensor(3.0, dtype=x.dtype, requires_grad=True) * x
+    return b * x
 other-leaf
     x = x.detach().requires_grad_()
     b = 3 * x
@@ -334,6 +373,22 @@ none-kept
             y = f(make_dual(x, t))
         found.append(unpack_dual(y).tangent)
     return mg.stack(found, 1)
+none-kept/append
+    found = []
+    with dual_level():
+        for t in mg.eye(len(x), dtype=x.dtype):
+            found = found.append(unpack_dual(f(make_dual(x, t))).tangent)
+    return mg.stack(found, 1)
+rounded
+    with dual_level():
+        return mg.stack([unpack_dual(f(make_dual(x.float(), t))).tangent for t in mg.eye(len(x))], 1)
+other-jacobian/row
+    with dual_level():
+        return mg.stack([unpack_dual(f(make_dual(x, t))).tangent for t in mg.eye(len(x), dtype=x.dtype)], 1).squeeze()
+walked/one-walk
+    x = x.detach().requires_grad_()
+    f(x).sum().backward()
+    return x.grad
 walked
     return mg.autograd.functional.jacobian(f, x)
 walked/grad
@@ -364,7 +419,7 @@ dual-of-dual
 other-jacobian
     with dual_level():
         return mg.stack([unpack_dual(f(make_dual(x, 2 * t))).tangent for t in mg.eye(len(x))], 1)
-other-jacobian/values
+values
     with dual_level():
         return mg.stack([unpack_dual(f(make_dual(x, t))).primal for t in mg.eye(len(x))], 1)
 too-many
@@ -438,17 +493,22 @@ grad-changed/weights
 no-jvp
     with dual_level():
         return unpack_dual(f(make_dual(x, t))).tangent
-not-recorded
+no-history
     y = f(x)
     u = mg.zeros_like(y, requires_grad=True)
     (back,) = grad(y, x, u)
     return grad(back, u, t)[0]
-not-recorded/retained
+no-history/retained-later
+    y = f(x)
+    u = mg.zeros_like(y, requires_grad=True)
+    (back,) = grad(y, x, u)
+    return grad(back, u, t, retain_graph=True)[0]
+no-history/retained
     y = f(x)
     u = mg.zeros_like(y, requires_grad=True)
     (back,) = grad(y, x, u, retain_graph=True)
     return grad(back, u, t)[0]
-not-to-u
+not-used
     y = f(x)
     u = mg.zeros_like(y)
     (back,) = grad(y, x, u.requires_grad_(), create_graph=True)
@@ -527,6 +587,13 @@ second-time
         "other-tangent/zero": _ratio("return a / b * (ta / a - tb / b)"),
         "raised/one-shape": _ratio("return (ta / b - tb * a / b**2).reshape(a.shape)"),
         "tangent-changed/undone": _ratio("ta.neg_()\nmoved = -ta / b - tb * a / b**2\nta.neg_()\nreturn moved"),
+        "tangent-changed/in-backward": _ratio(
+            "return ta / b - tb * a / b**2",
+            backward=f"{_BACK.splitlines()[0]}\na.data.neg_()\nby_b = g * a / b**2\na.data.neg_()\nreturn g / b, by_b",
+        ),
+        "tangent-is-none/own": _ratio("part = tb * a / b**2 if tb.any() else None\nreturn ta / b - part"),
+        "not-saved/own-names": _ratio("one, other, third = ta, tb\nreturn ta / b - tb * a / b**2"),
+        "no-jvp/other-name": _function("Ratio", forward=_SAVED, backward=_BACK, jpv="ta, tb: return ta"),
         "quotient-of-tangents": _ratio("return ta / tb"),
         "other-tangent": _ratio("return ta / b - tb * a / b"),
         "number-of-tangents": _ratio("return ta / b, -tb * a / b**2"),
@@ -564,6 +631,9 @@ second-time
         "passes/clone": _still("return tangent.clone()"),
         "missing-tangent": _still("return None"),
         "no-jvp": _function("Still", forward="x: return x.clone()", backward="g: return g"),
+        "no-jvp/other-name": _function(
+            "Still", forward="x: return x.clone()", backward="g: return g", jpv="t: return t * 0"
+        ),
         "no-view": _still("return mg.zeros_like(tangent)", "return x"),
         "no-view/view": _still("return mg.zeros_like(tangent)", "return x.view_as(x)"),
         "tangent-changed": _still("return tangent.mul_(0)"),
@@ -630,6 +700,17 @@ two-walks/gradient-apart
         (slope,) = grad(f(make_dual(p, v)), p)
         product = unpack_dual(slope).tangent
     return grad(f(p), p)[0], product
+none/second
+    with dual_level():
+        (slope,) = grad(f(make_dual(p, v)), p)
+        return slope, p.grad
+other-pair/row
+    with dual_level():
+        slope, product = unpack_dual(grad(f(make_dual(p, v)), p)[0])
+        return slope[None], product.clone()
+no-history/retained-later
+    (slope,) = grad(f(p), p)
+    return slope, grad(slope, p, v, retain_graph=True)[0]
 no-history
     (slope,) = grad(f(p), p)
     return slope, grad(slope, p, v)[0]
