@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from exercises.checks import graphs, kit
 from exercises.checks.adversaries import Found, text, trial
 from exercises.checks.kit import Wrong
 from exercises.checks.targets import no_node
+from minigrad.autograd import engine
 
 
 @dataclass(frozen=True)
@@ -276,3 +278,27 @@ def something(given: Any, function: Callable, expected: str) -> Any:
         look = "whether a `return` is missing" if kit.returns_nothing(function) else look
         raise Wrong("none", expected, "None", look=look)
     return given
+
+
+_ENGINE: Any = engine
+
+
+def with_recorded_walks(function: Callable, *inputs: Any, all_of_them: bool = False) -> Any:
+    """What a function returns if each walk that it keeps a graph of, or each at all, is recorded; its error if any.
+
+    So a diagnosis can say that `retain_graph=True` in place of `create_graph=True` is what is wrong.
+    """
+    own = _ENGINE.walk
+
+    def walk(seeds: list, retain_graph: bool, create_graph: bool, *more: Any, **options: Any) -> Any:
+        retain_graph = retain_graph or all_of_them
+        return own(seeds, retain_graph, create_graph or retain_graph, *more, **options)
+
+    _ENGINE.walk = walk
+    try:
+        with contextlib.redirect_stdout(None):  # what it prints is not shown a second time
+            return function(*inputs)
+    except Exception as error:
+        return error
+    finally:
+        _ENGINE.walk = own
