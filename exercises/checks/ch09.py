@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import traceback
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -22,22 +22,19 @@ chapter = kit.Chapter(__name__, "09", "How do I differentiate a derivative?")
 
 
 _NO_HISTORY = "does not require grad and does not have a grad_fn"
-_ERRORS = tools.reasons(f"""
+_RETAINED, *_ERRORS = tools.reasons(f"""
+retained: {_NO_HISTORY} (M14)
+    What you go backward from has no history: `retain_graph=True` keeps a graph, and does not record the walk back.
+    look: the options of each `grad` and `backward`
 no-history: {_NO_HISTORY}
-    What you go backward from has no history. A gradient has one only if the walk back was recorded, and used what is
-    tracked.
-    look: how that was made: the options of each walk, each `no_grad`, `detach` and `item`, and which tensor it is
+    What you go backward from has no history: no recorded operation has made it.
+    look: how it was made: the options of each walk, each `no_grad`, `detach` and `item`, and from which tensors
 second-time: a second time
     A walk has freed a graph that is still needed.
     look: the options of each `grad` and `backward`, and how often you walk
 not-used: not have been used
     No way leads from what you differentiate to the tensor that you ask for.
     look: what you differentiate: was it made from the tensor itself that you ask for, and no copy, and was it recorded?
-""")
-_RETAINED = tools.reasons(f"""
-retained: {_NO_HISTORY} (M14)
-    What you go backward from has no history: `retain_graph=True` keeps a graph, and does not record the walk back.
-    look: the options of each `grad` and `backward`
 """)
 _TUPLE = "A tuple came where none fits. `grad` returns one, with a gradient for each input."
 _UNPACKED = "where the tuple comes from, and how the chapter unpacks what `grad` returns: `(slope,) = ...`"
@@ -53,46 +50,12 @@ def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Re
     try:
         return kit.call(function, *inputs)
     except Wrong as wrong:
-        tuples = _TUPLES if _has_tuple(wrong.__context__) else ()
-        known = (*reasons, *_ERRORS, *tuples)
+        is_tuple = "tuple" in wrong.message or tools.has_tuple(wrong.__context__)
+        known = (*reasons, *_ERRORS, *_TUPLES * is_tuple)
         if _NO_HISTORY in wrong.message and _NO_HISTORY not in str(tools.with_recorded_walks(function, *again)):
-            known = _RETAINED
+            known = (_RETAINED,)
         reason = next((one for one in known if one.message in wrong.message), None)
         raise reason.wrong(expected, wrong.verdict.got) if reason else wrong from None
-
-
-def _has_tuple(error: BaseException | None) -> bool:
-    """Whether an error came from a line of the learner's that calls `grad`, or where a name stands for its tuple."""
-    frames = [frame for frame, _ in traceback.walk_tb(error and error.__traceback__)]
-    frames = [one for one in frames if kit.sandbox.is_learners(one.f_code.co_filename)]
-    named = [value for one in frames[-1:] for value in one.f_locals.values() if type(value) is tuple]
-    of_tensors = any(all(isinstance(one, mg.Tensor) for one in value) for value in named)
-    return of_tensors or (error is not None and "grad(" in kit.sandbox.learners_line(error))
-
-
-class _Watched:
-    """A function that remembers where it was called: autograd needs it at one place, and differences at others."""
-
-    def __init__(self, f: Callable, place: Any) -> None:
-        self.f, self.place = f, np.asarray(place, float)
-        self.calls, self.was_elsewhere, self.was_recorded = 0, False, False
-
-    def __call__(self, x: Any, *others: Any) -> Any:
-        self.calls += 1
-        numbers = np.ravel(tools.array(x) if isinstance(x, mg.Tensor) else np.asarray(x, float))
-        self.was_elsewhere |= not np.array_equal(numbers, np.ravel(self.place))
-        result = self.f(x, *others)
-        self.was_recorded |= getattr(result, "requires_grad", False)
-        return result
-
-    def refuse_steps(self, expected: str, got: str) -> None:
-        """Say that the function was called elsewhere, if it was."""
-        if self.was_elsewhere:
-            why = (
-                "`f` was called with other numbers than those of the `x` that was given. Autograd needs no other place."
-            )
-            look = "what you call `f` with, and each line that changes `x`"
-            raise Wrong("nudged", expected, got, why=why, look=look)
 
 
 def _word(value: Any) -> str | None:
@@ -164,8 +127,7 @@ result-freed: E="20.09"
     That is e³, and the formula is right. But the slope was made from the result of `exp`, whose node has been freed.
     look: the picture of `exp` and its slope: where does the thick arrow end?
 zero-without-history: F="0"
-    The second derivative of 5x is 0. But the slope 5 was made from no tensor that requires grad, so it has no history,
-    and `grad` refuses it.
+    The second derivative of 5x is 0. But the slope 5 was made from nothing tracked, and `grad` refuses it.
     look: the derivatives of x⁴ in the chapter, and where they end
 none-without-history: F="None"
     `grad` gives None only where you allow it. Asked to start from a 5 that has no history, it refuses.
@@ -191,9 +153,7 @@ none-without-history: F="None"
 )
 def both(answer):
     truth = {"A": 27.0, "B": 45.0, "C": None, "D": 18.0, "E": 45.0, "F": 18.0}
-    looks = {
-        name: f"what `.grad` holds before line {name}, what the line computes, and where it goes" for name in truth
-    }
+    looks = {name: f"what `.grad` holds before line {name}, what it computes, and where that goes" for name in truth}
     kit.predicted(answer, truth, _BOTH, "a number or None", looks)
     return "backward() adds first and second derivatives into one `.grad`; autograd.grad keeps them apart."
 
@@ -272,18 +232,14 @@ def _check_derivatives(answer, f, value, right):
     given = _called(answer, (f, x, len(right)), expected, *_ENDS_EARLY * (right[-1:] == [0]))
     if not isinstance(given, list | tuple) or len(given) != len(right):
         got = f"one of {len(given)}" if isinstance(given, list | tuple) else show(given)
-        raise Wrong(
-            "type", f"a list of {expected}", got, look="what you return: which kind of thing, and how much is in it"
-        )
+        raise Wrong("type", f"a list of {expected}", got, look="what you return: what kind, and how much is in it")
     if any(one is None for one in given):
         raise Wrong("none", "a tensor for each derivative", show(given), look="where each None comes from")
     came = [float(tools.array(kit.a_tensor(one, "each derivative", "what is in the list")).sum()) for one in given]
     if not all(map(kit.close, came, right)):
         start = f(tools.constant(value)).item()
         wrong = tools.of_value(_OTHER_DERIVATIVES, came, tools.text(right), tools.text(came), right=right, start=start)
-        if not kit.uses(answer, "backward"):
-            wrong.verdict.belief = ""
-        raise wrong
+        raise tools.if_seen(kit.uses(answer, "backward"), wrong)
     if any(one.shape != x.shape for one in given):
         got = ", ".join(str(tuple(one.shape)) for one in given[:4])
         look = "what is in the list: a derivative has the shape of `x`"
@@ -526,7 +482,7 @@ no-way-back: Error
 
 def _check_penalty(answer, f, *values):
     (x, w), leaves = map(tools.leaf, values), [*map(tools.leaf, values)]
-    watched = _Watched(f, values[0])
+    watched = tools.Watched(f, values[0])
     loss = tools.result(_called(answer, (watched, x, w), "the loss"))
     y = f(*leaves)
     (slope,) = mg.autograd.grad(y, leaves[0], create_graph=True)
@@ -628,13 +584,11 @@ def swish(answer):
 
 _GIVEN_SWISH = """
 class Swish(mg.autograd.Function):
-    @staticmethod
     def forward(ctx, x):
         s = mg.sigmoid(x)
         ctx.save_for_backward(x, s)
         return x * s
 
-    @staticmethod
     def backward(ctx, g):
         x, s = ctx.saved_tensors
         return g * (s + x * s * (1 - s))
@@ -670,15 +624,10 @@ def hypotenuse(answer):
 
 
 def _computed_again(answer: Any, compute: Callable, inputs: tuple, names: tuple[str, ...]) -> str:
-    """The first of these operations, or a power that is no square, cube and so on, that backward runs, recorded or not.
-
-    "apply" stands for the Function itself, and an operation of NumPy is found by its name in the code.
-    """
+    """The first of these operations, also of NumPy, of powers but whole ones, and of "apply" itself, in backward."""
     first, second = call(compute, *inputs), call(compute, *inputs)
     slopes = mg.autograd.grad(first.sum(), inputs, create_graph=True)
     again, written = [], [getattr(answer, "backward", None)]
-    own = getattr(written[0], "__globals__", {})  # where a function of the learner's may have such a name
-    names = tuple(name for name in names if not kit.sandbox.is_learners(_file_of(own.get(name))))
     for node in graphs.nodes_behind(*(slope.grad_fn for slope in slopes)):
         whole = node.name() == "PowBackward0" and node._saved_exponent % 1 == 0
         if node.op_name in names or (node.op_name == "pow" and not whole):
@@ -687,12 +636,11 @@ def _computed_again(answer: Any, compute: Callable, inputs: tuple, names: tuple[
             again += ["apply"] * (node.name() == first.grad_fn.name())
             written.append(node._function.forward)
     run = {name for name, _ in observe.calls_in(lambda: mg.autograd.grad(second.sum(), inputs))}
-    again += [name for name in names if name in run or any(kit.uses(one, name) for one in written)]
-    return next(iter(again), "")
-
-
-def _file_of(function: Any) -> str:
-    return getattr(getattr(function, "__code__", None), "co_filename", "<frozen")
+    named = {name for name in names if name in run or any(kit.uses(one, name) for one in written)}
+    own = getattr(written[0], "__globals__", {})  # a function of the learner's may have such a name
+    harmless = (name for name in named if isinstance(own.get(name), types.FunctionType))
+    named -= {name for name in harmless if not observe.mentions(own[name], f"^({'|'.join(names)})$")}
+    return next(iter([*again, *sorted(named)]), "")
 
 
 _ROOTS = ("sqrt", "rsqrt", "hypot", "norm", "vector_norm", "exp", "log")  # and what can be used for one
@@ -737,12 +685,10 @@ def _cube_with(slope: Callable) -> type:
     """The given Cube, with this Function for its slope."""
 
     class Cube(mg.autograd.Function):
-        @staticmethod
         def forward(ctx, x):
             ctx.save_for_backward(x)
             return mg.tensor(x.detach().numpy() ** 3, dtype=x.dtype)
 
-        @staticmethod
         def backward(ctx, g):
             return slope(g, *ctx.saved_tensors)
 
@@ -751,12 +697,10 @@ def _cube_with(slope: Callable) -> type:
 
 _GIVEN_CUBE = """
 class CubeSlope(mg.autograd.Function):
-    @staticmethod
     def forward(ctx, g, x):
         ctx.save_for_backward(x)
         return mg.tensor(g.detach().numpy() * 3 * x.detach().numpy() ** 2)
 
-    @staticmethod
     def backward(ctx, gg):
         (x,) = ctx.saved_tensors
         return gg * 6 * x, gg * 3 * x**2
@@ -812,13 +756,11 @@ def recorded(answer):
 
 _GIVEN_RECORDED = """
 class Again(mg.autograd.Function):
-    @staticmethod
     def forward(ctx, x, f):
         ctx.f = f
         ctx.save_for_backward(x)
         return f(x)
 
-    @staticmethod
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         copy = x.detach().requires_grad_()
@@ -841,7 +783,7 @@ _FUNCTIONS: dict[str, Callable] = {
 def _check_runs(apply):
     """Whether backward runs `f` once more, at the place where forward has run it."""
     x = tools.leaf([0.5, -1.0])
-    watched = _Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
+    watched = tools.Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
     y = call(apply, x, watched)
     held = [*y.grad_fn.saved_tensors, *vars(y.grad_fn).values()]
     kept = [one for value in held for one in (value, *adversaries.parts(value))]
@@ -888,10 +830,8 @@ def _check_rest_of_walk(apply):
             raise Wrong("mode-left", expected, show(slope), why=why, look=look)
         if recorded and not kit.same_values(came := tools.walk(mg.autograd.grad, slope.sum(), x)[0], [1.875, 30.0]):
             why = "What `Again` is given here is no leaf. For a leaf the second derivative is right."
-            expected, look = (
-                "the second derivative of `Again.apply(x * x, f)`, [1.875, 30]",
-                "what backward asks of `x`",
-            )
+            expected = "the second derivative of `Again.apply(x * x, f)`, [1.875, 30]"
+            look = "what backward asks of `x`"
             raise Wrong("second-of-a-result", expected, show(came), why=why, look=look)
 
 
@@ -920,8 +860,7 @@ def _of_recorded(answer, wrong):
 
 _RECORDED = kit.patterns(f"""
 f-not-recorded: error={_NO_HISTORY}
-    What the inner walk starts from has no history: it was not recorded, or was cut off. In a plain backward nothing is
-    recorded unless you turn it on.
+    What the inner walk starts from has no history. In a plain backward nothing is recorded unless you turn it on.
     look: where `f` makes it: what turns recording on there, does what `f` is given require grad, and each `detach`
 no-factors: error={_NO_FACTORS}
     What `f` makes may have several entries, so the inner walk needs a factor for each: the `g` that came.
@@ -940,10 +879,10 @@ leads-to-copy: tracked=True, reaches=False (M30)
     What backward returns is tracked, but its history begins at another leaf. No way leads to `x`.
     look: for which tensor the inner walk is asked, and where this tensor was made
 history-cut: tracked=False, cut=True
-    What backward returns has no history, and would have none if the inner walk was recorded: something cuts it off.
-    look: each `no_grad` and `detach`, and each number or array that backward goes through
+    What backward returns has no history, and has none either if each walk is recorded: it is cut off.
+    look: each `no_grad` and `detach`, each number or array on the way, and the options of what goes backward there
 walk-not-recorded: tracked=False (M30)
-    What backward returns has no history. It would have one if the inner walk was recorded.
+    What backward returns has no history. It has one if the inner walk is recorded.
     look: the options of the inner walk
 other-second: reaches=True
     look: what backward computes from
@@ -991,7 +930,7 @@ no-factors: {_NO_FACTORS}
 
 
 def _check_hvp(answer, f, values, vector):
-    x, point, v, watched = tools.leaf(values), tools.leaf(values), tools.constant(vector), _Watched(f, values)
+    x, point, v, watched = tools.leaf(values), tools.leaf(values), tools.constant(vector), tools.Watched(f, values)
     hessian = tools.array(mg.autograd.functional.hessian(f, point))
     right = hessian @ np.array(vector)
     expected = f"{tools.text(right)} at {values}, for v = {vector}"
@@ -1003,9 +942,7 @@ def _check_hvp(answer, f, values, vector):
         slope = tools.array(mg.autograd.grad(f(point), point)[0])
         facts = {"right": right, "hessian": hessian, "slope": slope, "v": np.array(vector)}
         wrong = tools.of_value(_OTHER_PRODUCTS, came, expected, got, **facts)
-        if wrong.verdict.code == "added-up" and not kit.uses(answer, "backward"):
-            wrong.verdict.belief = ""
-        raise wrong
+        raise tools.if_seen(wrong.verdict.code != "added-up" or x.grad is not None, wrong)
 
 
 def _refuse_many_walks(answer):
@@ -1014,7 +951,7 @@ def _refuse_many_walks(answer):
 
     def f(x):
         x = x * 1
-        if x.requires_grad:
+        if isinstance(x, mg.Tensor) and x.requires_grad:
             x.register_hook(walks.append)  # which each walk comes by
         return (x**3).sum()
 
@@ -1076,12 +1013,9 @@ other-product: came
 def growth(answer):
     functions.check(answer, lambda x: (x * mg.exp(x), mg.exp(x)), elementwise(), second=True, suspects=_GROWTH)
     apply = functions.apply_of(answer)
-    again = _computed_again(answer, lambda x: apply(x)[0], (tools.leaf([0.5, -1.0]),), _EXPONENTIALS)
-    if again:
-        why = (
-            "All derivatives are right. But backward computes an exponential, or what can stand for one. You hand `e` "
-        )
-        why, look = f"{why}out: it is there.", "the line of backward with it, and whether `e` is saved"
+    if again := _computed_again(answer, lambda x: apply(x)[0], (tools.leaf([0.5, -1.0]),), _EXPONENTIALS):
+        why = "backward computes an exponential, or what can stand for one. You hand `e` out: it is there."
+        look = "the line of backward with it, and whether `e` is saved"
         raise Wrong("computed-again", "a backward without eˣ", f"`{again}` in backward", why=why, look=look)
     return "What is handed out is an output: it has a history, and a gradient of its own."
 
