@@ -239,7 +239,7 @@ def _check_derivatives(answer, f, value, right):
     if not all(map(kit.close, came, right)):
         start = f(tools.constant(value)).item()
         wrong = tools.of_value(_OTHER_DERIVATIVES, came, tools.text(right), tools.text(came), right=right, start=start)
-        raise tools.if_seen(kit.uses(answer, "backward"), wrong)
+        raise tools.if_seen(kit.uses(answer, "backward") and not tools.same(came, np.cumsum(right)), wrong)
     if any(one.shape != x.shape for one in given):
         got = ", ".join(str(tuple(one.shape)) for one in given[:4])
         look = "what is in the list: a derivative has the shape of `x`"
@@ -848,7 +848,7 @@ def _of_recorded(answer, wrong):
         again = tools.with_recorded_walks(lambda: mg.autograd.grad(result, source), all_of_them=True)
         facts |= {"cut": isinstance(again, tuple) and again[0].is_leaf}
     elif verdict.code in _OF_FACTORS:
-        verdict.look = "with which factors the inner walk starts, from what, and what is done with what it gives"
+        verdict.look = "with which factors a walk goes back through `f`, and what is done with what it gives"
         return wrong
     elif verdict.code != "raised" or not facts["error"]:
         return wrong

@@ -270,6 +270,15 @@ no-history/of-a-number
         y = mg.autograd.grad(mg.tensor(y.item()), x, create_graph=True)[0]
         out.append(y)
     return out
+added-up/of-an-own-sum
+    f(x).backward(create_graph=True)
+    y, x.grad = x.grad, None
+    out, total = [], 0
+    for _ in range(n):
+        total = total + y
+        out.append(total)
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+    return out
 """,
     ),
     "slope": functions(
@@ -726,6 +735,7 @@ class CubeSlope(mg.autograd.Function):
 """,
     },
     "recorded": {
+        "other-gradient/of-one-f": _again("(x,) = ctx.saved_tensors\nreturn g * 3 * x**2, None"),
         "history-cut": """
 class Again(mg.autograd.Function):
     @staticmethod
