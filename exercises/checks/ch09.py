@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -21,22 +22,22 @@ chapter = kit.Chapter(__name__, "09", "How do I differentiate a derivative?")
 
 
 _NO_HISTORY = "does not require grad and does not have a grad_fn"
-_ERRORS = tools.reasons(f"""
+_RETAINED, *_ERRORS = tools.reasons(f"""
 retained: {_NO_HISTORY} (M14)
     What you go backward from has no history: `retain_graph=True` keeps a graph, and does not record the walk back.
-    look: the options of each `grad`, and each `no_grad` and `detach`
+    look: the options of each `grad` and `backward`
 no-history: {_NO_HISTORY}
-    What you go backward from has no history. A gradient has one only if backward was recorded.
-    look: the options of each `grad`, and each `no_grad` and `detach`
+    What you go backward from has no history: no recorded operation has made it.
+    look: how it was made: the options of each walk, each `no_grad`, `detach` and `item`, and from which tensors
 second-time: a second time
     A walk has freed a graph that is still needed.
     look: the options of each `grad` and `backward`, and how often you walk
 not-used: not have been used
     No way leads from what you differentiate to the tensor that you ask for.
-    look: whether you ask for the tensor itself that was used, and not for a copy
+    look: what you differentiate: was it made from the tensor itself that you ask for, and no copy, and was it recorded?
 """)
 _TUPLE = "A tuple came where none fits. `grad` returns one, with a gradient for each input."
-_UNPACKED = "how the chapter unpacks what `grad` returns: `(slope,) = ...`"
+_UNPACKED = "where the tuple comes from, and how the chapter unpacks what `grad` returns: `(slope,) = ...`"
 _TUPLES = tuple(
     tools.Reason(message, "tuple-of-grad", _TUPLE, _UNPACKED)
     for message in ("'tuple' and", "not tuple", "can be converted to an index")
@@ -45,35 +46,16 @@ _TUPLES = tuple(
 
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Reason) -> Any:
     """The learner's function on our inputs, with the errors that any derivative of a derivative may raise."""
-    known = _ERRORS if _only_retains(function) else _ERRORS[1:]
-    return tools.called(function, inputs, expected, *reasons, *known, *_TUPLES)
-
-
-def _only_retains(function: Callable) -> bool:
-    """Whether a learner's function keeps graphs, and records no walk."""
-    return kit.says(function, "retain_graph") and not kit.says(function, "create_graph")
-
-
-class _Watched:
-    """A function that remembers where it was called: autograd needs it at one place, and differences at others."""
-
-    def __init__(self, f: Callable, place: Any) -> None:
-        self.f, self.place = f, np.asarray(place, float)
-        self.calls, self.was_elsewhere, self.was_recorded = 0, False, False
-
-    def __call__(self, x: Any, *others: Any) -> Any:
-        self.calls += 1
-        self.was_elsewhere |= type(x) is not mg.Tensor or not np.array_equal(tools.array(x), self.place)
-        result = self.f(x, *others)
-        self.was_recorded |= result.requires_grad
-        return result
-
-    def refuse_steps(self, expected: str, got: str) -> None:
-        """Say that the function was called elsewhere, if it was."""
-        if self.was_elsewhere:
-            why = "`f` was called elsewhere than at the `x` that was given. Autograd needs no other place."
-            look = "what you call `f` with, and each line that changes `x`"
-            raise Wrong("nudged", expected, got, why=why, look=look)
+    again = observe.anew(inputs)
+    try:
+        return kit.call(function, *inputs)
+    except Wrong as wrong:
+        is_tuple = "tuple" in wrong.message or tools.has_tuple(wrong.__context__)
+        known = (*reasons, *_ERRORS, *_TUPLES * is_tuple)
+        if _NO_HISTORY in wrong.message and _NO_HISTORY not in str(tools.with_recorded_walks(function, *again)):
+            known = (_RETAINED,)
+        reason = next((one for one in known if one.message in wrong.message), None)
+        raise reason.wrong(expected, wrong.verdict.got) if reason else wrong from None
 
 
 def _word(value: Any) -> str | None:
@@ -145,8 +127,7 @@ result-freed: E="20.09"
     That is e³, and the formula is right. But the slope was made from the result of `exp`, whose node has been freed.
     look: the picture of `exp` and its slope: where does the thick arrow end?
 zero-without-history: F="0"
-    The second derivative of 5x is 0. But the slope 5 was made from no tensor that requires grad, so it has no history,
-    and `grad` refuses it.
+    The second derivative of 5x is 0. But the slope 5 was made from nothing tracked, and `grad` refuses it.
     look: the derivatives of x⁴ in the chapter, and where they end
 none-without-history: F="None"
     `grad` gives None only where you allow it. Asked to start from a 5 that has no history, it refuses.
@@ -172,7 +153,7 @@ none-without-history: F="None"
 )
 def both(answer):
     truth = {"A": 27.0, "B": 45.0, "C": None, "D": 18.0, "E": 45.0, "F": 18.0}
-    looks = {name: f"what line {name} computes, and whether it is added to `.grad`" for name in truth}
+    looks = {name: f"what `.grad` holds before line {name}, what it computes, and where that goes" for name in truth}
     kit.predicted(answer, truth, _BOTH, "a number or None", looks)
     return "backward() adds first and second derivatives into one `.grad`; autograd.grad keeps them apart."
 
@@ -195,7 +176,7 @@ first-in-d: D=27
     look: what line D goes backward from
 sum-in-d: D=45
     Nothing was in `w.grad` before line D: `autograd.grad` does not fill it.
-    look: what line C leaves in `w.grad`
+    look: what line D goes backward from, and what it is added to
 overwritten: D=18, E=27 (M08)
     `backward()` adds its 27 to the 18 of line D.
     look: what `w.grad` holds before line E
@@ -251,42 +232,43 @@ def _check_derivatives(answer, f, value, right):
     given = _called(answer, (f, x, len(right)), expected, *_ENDS_EARLY * (right[-1:] == [0]))
     if not isinstance(given, list | tuple) or len(given) != len(right):
         got = f"one of {len(given)}" if isinstance(given, list | tuple) else show(given)
-        raise Wrong("type", f"a list of {expected}", got, look="what is appended, and how often")
+        raise Wrong("type", f"a list of {expected}", got, look="what you return: what kind, and how much is in it")
     if any(one is None for one in given):
         raise Wrong("none", "a tensor for each derivative", show(given), look="where each None comes from")
-    came = [float(tools.array(kit.a_tensor(one, "each derivative", "what you append")).sum()) for one in given]
+    came = [float(tools.array(kit.a_tensor(one, "each derivative", "what is in the list")).sum()) for one in given]
     if not all(map(kit.close, came, right)):
         start = f(tools.constant(value)).item()
         wrong = tools.of_value(_OTHER_DERIVATIVES, came, tools.text(right), tools.text(came), right=right, start=start)
-        if not kit.uses(answer, "backward"):
-            wrong.verdict.belief = ""
-        raise wrong
+        raise tools.if_seen(kit.uses(answer, "backward") and not tools.same(came, np.cumsum(right)), wrong)
     if any(one.shape != x.shape for one in given):
         got = ", ".join(str(tuple(one.shape)) for one in given[:4])
-        look = "what you append: a derivative has the shape of `x`"
+        look = "what is in the list: a derivative has the shape of `x`"
         raise Wrong("other-shape", f"tensors of shape {tuple(x.shape)}, as `x`", f"shapes {got}", look=look)
 
 
 _ENDS_EARLY = tools.reasons(f"""
 ends-in-error: {_NO_HISTORY}
-    A constant derivative has no history, and `grad` refuses it. All derivatives that follow are 0.
+    A derivative that is a constant may have no history, and `grad` refuses it. All that follow are 0.
     look: how to find out, before you ask `grad`, whether there is a history
 """)
 _OTHER_DERIVATIVES = """
 value-first: [start, *right[:-1]]
     The list begins with the value of `f`. It is to begin with the first derivative.
-    look: what you append before the first walk
+    look: what the list begins with
+constant-again: came == right[:1] * len(right) and right[1:2] == [0.0]
+    The first derivative is a constant here, and comes again and again. All that follow are 0.
+    look: what is put into the list where there is no history
 first-again: right[:1] * len(right)
-    Each entry is the first derivative. The second is the gradient of the first, not of `f` again.
-    look: what you go backward from in each turn
-added-up: [right[0], right[0] + right[1], *came[2:]] (M16)
+    Each entry is the first derivative. The second is the gradient of the first.
+    look: how often you walk, and what each walk starts from
+added-up: right[1] and [right[0], right[0] + right[1], *came[2:]] (M16)
     The second entry is the first and the second derivative together.
     look: from what each walk starts, and what is added up: by your code, or in a `.grad`
 backwards: right[::-1]
     The order is the other way round.
     look: the order of the list
 other-derivatives: came
-    look: one turn of your loop: what goes in, and what comes out
+    look: how a derivative is made from the one before, and which one is the first in the list
 """
 
 
@@ -316,13 +298,18 @@ def _check_slope(answer, *values):
     a, b = map(tools.leaf, values)
     right, for_b = (one * np.exp(np.prod(values)) for one in reversed(values))
     given = tools.result(_called(answer, (a, b), "a slope with the graph in the picture"))
-    wrong = _wrong_slope(answer, given, np.exp(np.prod(values)))
+    by_walk = bool(mg.viz.record(given).titles)
+    wrong = _wrong_slope(answer, given, np.exp(np.prod(values)), walks=by_walk)
     if given.is_leaf:
         raise wrong
     _targets.refuse_other(given, "slope", wrong)
+    if not by_walk:
+        got, look = "the same boxes, made by operations of yours", "the frame in the picture, `built by backward`"
+        raise Wrong("by-hand", "a graph that a walk back has made", got, look=look)
     if kit.close(given.item(), for_b):  # the graph is the same, with `a` and `b` in each other's place
         why = "The boxes and arrows are right. But this is the slope for `b`: `a` and `b` have changed places."
-        raise Wrong("for-b", "the slope for `a`", show(given), why=why, look="for which of the two you ask `grad`")
+        look = "the order of the arguments, and for which of the two you ask `grad`"
+        raise Wrong("for-b", "the slope for `a`", show(given), why=why, look=look)
     if not (graphs.reaches(given, a) and graphs.reaches(given, b)):
         look = "whether you go on with the two arguments themselves, or with copies"
         raise Wrong("other-leaves", "a graph that ends in the `a` and `b` of the call", show(given), look=look)
@@ -333,10 +320,8 @@ def _check_slope(answer, *values):
         mg.autograd.grad(given, (a, b), retain_graph=True)
     except Exception as error:
         got, look = kit.sandbox.describe_error(error), "each option of `grad`: what frees the graph of `y`?"
+        look = look if "a second time" in got else "what is changed after it was used: each operation in place"
         raise Wrong("freed", "a slope that one can go backward from", got, look=look) from None
-    if not mg.viz.record(given).titles:
-        got, look = "the same boxes, made by operations of yours", "the frame in the picture, `built by backward`"
-        raise Wrong("by-hand", "a graph that a walk back has made", got, look=look)
 
 
 def _exp_slope():
@@ -352,11 +337,12 @@ def show_target(name):
     _targets.show(name)
 
 
-def _wrong_slope(answer, given, value):
-    made_of = graphs.operations(given)
-    facts = {"leaf": given.is_leaf, "retains": kit.says(answer, "retain_graph"), "exp": "exp" in made_of}
+def _wrong_slope(answer, given, value, walks):
+    made_of, leaves = graphs.operations(given), (tools.leaf(0.6), tools.leaf(2.1))
+    recorded = tools.with_recorded_walks(answer, *leaves) if given.is_leaf else None
+    facts = {"leaf": given.is_leaf, "retains": not getattr(recorded, "is_leaf", True), "exp": "exp" in made_of}
     facts |= {"is_y": made_of == ["exp", "mul"] and kit.close(given.item(), value), "copy": "copy" in made_of}
-    facts |= {"two_leaves": len(graphs.leaves(given)) > 1, "walks": kit.uses(answer, "grad", "backward")}
+    facts |= {"two_leaves": len(graphs.leaves(given)) > 1, "walks": walks}
     return tools.told(_OTHER_SLOPE, facts, "a slope with the graph in the picture", show(given))
 
 
@@ -365,22 +351,22 @@ retained: leaf=True, retains=True (M14)
     `retain_graph=True` keeps the graph of `y`. It does not record the walk back.
     look: the options of `grad`
 not-recorded: leaf=True
-    What you return has no graph at all: something was not recorded, was cut off, or is a constant.
+    No recorded operation has made what you return: it was not recorded or cut off, or it is a constant or a leaf.
     look: the options of `grad`, each `detach` and `no_grad`, and what `y` is
 y-returned: is_y=True
     This is the graph of exp(a · b). The picture shows the graph of its slope.
     look: what you return: `y`, or its gradient?
 no-exp: exp=False
     There is no `ExpBackward0` in your graph.
-    look: which operation has a slope that is made from its own result
+    look: which operation this box is of, and whether a way leads to it from what you return
 one-leaf: two_leaves=False
     The picture has two leaves.
-    look: how `a` and `b` take part in `y`
+    look: how `a` and `b` take part in `y`, and each `detach`
 copied: copy=True
     What `backward()` puts into `.grad` is a copy, and has a node of its own, `CopyBackwards`.
     look: which function returns the gradient itself
 by-hand: walks=False
-    In the picture the slope was made by a walk back, which starts with a 1. Yours has other boxes, as a formula has.
+    In the picture a walk back has made the slope, and it starts with a 1. No box of yours was made by a walk.
     look: who built the purple box
 other-graph: walks=True
     Your graph is another one, by its boxes, its arrows, or its leaves: `y` or the walks back may be others.
@@ -407,7 +393,8 @@ other-graph: walks=True
 )
 def trusted(answer):
     truth = {"A": "12", "B": "error", "C": "6", "D": "error", "E": "12", "F": "error", "pass gradcheck": "6"}
-    looks = {name: f"what of line {name} has a history that leads to the input, and its slope" for name in truth}
+    looks = {name: f"which factors of line {name} have a history that leads to the input" for name in "ABCD"}
+    looks |= {name: f"line {name}: to which tensor the inner `grad` walks back, and is it recorded?" for name in "EF"}
     looks["pass gradcheck"] = "which derivative `gradcheck` checks"
     _predicted(answer, truth, _TRUSTED, looks)
     return "All six have the right slope. Only a history that leads to the input, whole, gives the right curvature."
@@ -487,7 +474,7 @@ _PENALTIES = (
 _NO_WAY_BACK = tools.reasons("""
 freed-too-early: a second time
     Your function returns, but going backward from the loss needs a graph that a walk of yours has freed.
-    look: what keeps the graph of `y`, besides recording the walk
+    look: each walk of yours and its options: which frees a graph, and what keeps it?
 no-way-back: Error
     look: each line that writes in place, or changes `requires_grad` or the graph of your result
 """)
@@ -495,24 +482,35 @@ no-way-back: Error
 
 def _check_penalty(answer, f, *values):
     (x, w), leaves = map(tools.leaf, values), [*map(tools.leaf, values)]
-    watched = _Watched(f, values[0])
+    watched = tools.Watched(f, values[0])
     loss = tools.result(_called(answer, (watched, x, w), "the loss"))
     y = f(*leaves)
     (slope,) = mg.autograd.grad(y, leaves[0], create_graph=True)
     right_loss = y + (slope - 1) ** 2
     value, slope, wanted = y.item(), slope.item(), right_loss.item()
     watched.refuse_steps(f"{wanted:.6g}, from `f(x, w)` alone", show(loss))
-    came = float(tools.array(loss).sum())
-    if loss.numel() != 1 or not kit.close(came, wanted):
+    if loss.numel() != 1:
+        got, look = f"a tensor of shape {tuple(loss.shape)}", "the sum of `f(x, w)` and the square, and what you return"
+        raise Wrong("other-shape", "a loss that is one number", got, look=look)
+    came = loss.item()
+    if not kit.close(came, wanted):
         expected = f"{wanted:.6g}, which is {value:.6g} plus ({slope:.6g} - 1) squared"
         raise tools.of_value(_OTHER_LOSS, came, expected, f"{came:.6g}", value=value, slope=slope)
-    by_f, retains = mg.autograd.grad(y, leaves[1], retain_graph=True)[0].item(), _only_retains(answer)
     for name, leaf, ours in (("w", w, leaves[1]), ("x", x, leaves[0])):
         right, came = mg.autograd.grad(right_loss, ours, retain_graph=True)[0].item(), _gradient_for(loss, leaf)
         if came is None or not kit.close(came, right):
             expected, got = f"{right:.6g} as the gradient of the loss for `{name}`", came and f"{came:.6g}"
-            facts = {"name": name, "right": right, "by_f": by_f, "retains": retains}
-            raise tools.of_value(_OTHER_PENALTY, came, expected, str(got), **facts)
+            facts = {"right": right, "by_f": mg.autograd.grad(y, ours, retain_graph=True)[0].item(), "name": name}
+            facts |= {"retains": came is not None and _is_right_if_recorded(answer, f, values, right, name)}
+            raise tools.of_value(_OTHER_PENALTY.format(name=name), came, expected, str(got), **facts)
+
+
+def _is_right_if_recorded(answer, f, values, right, name):
+    """Whether the gradient would be right if each walk with `retain_graph=True` was recorded."""
+    x, w = map(tools.leaf, values)
+    loss = tools.with_recorded_walks(answer, f, x, w)
+    found = tools.with_recorded_walks(_gradient_for, loss, {"x": x, "w": w}[name])
+    return isinstance(found, float) and kit.close(found, right)
 
 
 def _gradient_for(loss, leaf):
@@ -531,33 +529,33 @@ def _gradient_for(loss, leaf):
 _OTHER_LOSS = """
 penalty-alone: (slope - 1) ** 2
     That is the penalty alone.
-    look: the last line: `f(x, w)` plus the square
+    look: what you return: `f(x, w)` plus the square
 no-penalty: value
     That is `f(x, w)` alone.
-    look: the last line: `f(x, w)` plus the square
+    look: what you return: `f(x, w)` plus the square
 other-loss: came
     look: the slope in `x`, the square, and the sum, each alone
 """
 _OTHER_PENALTY = """
-x-lost: name == "x"
+x-lost: name == "x" and came is None
     The gradient for `w` is right. But a caller may go back to `x`, too.
     look: what `f` is called with
 cut-off: came is None
-    No way leads from the loss to `w` any more.
+    No way leads from the loss to `{name}`.
     look: each `detach`, `item` and `no_grad`, and what `f` is called with
 still-constant: retains and by_f (M14)
     That is the gradient of `f` alone. `retain_graph=True` keeps a graph; it does not record the walk back.
-    look: whether `slope` has a `grad_fn`
+    look: whether the slope has a `grad_fn`
 constant: by_f
-    That is the gradient of `f` alone: for `w` the penalty counts as a constant.
-    look: each way from the loss to `w`: what it leads through, and what may cut it
+    That is the gradient of `f` alone: for `{name}` the penalty counts as a constant.
+    look: each way from the loss to `{name}`: what it leads through, and what may cut it
 cut-y: right - by_f
-    That is the gradient of the penalty alone: the way through `f(x, w)` is gone.
-    look: the `y` in the last line
+    That is the gradient of the penalty alone, as if `f(x, w)` itself was a constant in the sum.
+    look: how `f(x, w)` comes into the sum, and whether it has a history there
 nan-gradient: came != came
-    look: each division, root, logarithm and power on the ways from the loss to `w`
+    look: each division, root, logarithm and power on the ways from the loss to `{name}`
 other-gradient: came
-    look: each way from the loss to `w`: what it leads through, and what may cut it
+    look: each way from the loss to `{name}`: what it leads through, how often, and what may cut it
 """
 
 
@@ -586,13 +584,11 @@ def swish(answer):
 
 _GIVEN_SWISH = """
 class Swish(mg.autograd.Function):
-    @staticmethod
     def forward(ctx, x):
         s = mg.sigmoid(x)
         ctx.save_for_backward(x, s)
         return x * s
 
-    @staticmethod
     def backward(ctx, g):
         x, s = ctx.saved_tensors
         return g * (s + x * s * (1 - s))
@@ -620,18 +616,15 @@ def hypotenuse(answer):
     cases = [*elementwise(2, low=0.5, high=3.0, signed=True), wide]
     functions.check(answer, lambda a, b: mg.sqrt(a * a + b * b), cases, second=True, suspects=_HYPOTENUSE)
     sides, apply = (tools.leaf([0.5, 2.0]), tools.leaf([1.5, 1.0])), functions.apply_of(answer)
-    if _computed_again(answer, apply, sides, _ROOTS):
+    if again := _computed_again(answer, apply, sides, _ROOTS):
         why = "backward takes a root, or what can stand for one. The output of forward is the only one that it needs."
-        look = "what `save_for_backward` gets"
-        raise Wrong("root-again", "a backward without a root", "a root in backward", why=why, look=look)
+        look = "the line of backward with it, and whether the output of forward is saved"
+        raise Wrong("root-again", "a backward without a root", f"`{again}` in backward", why=why, look=look)
     return "The inputs and the output have their history in backward, and no second root is needed."
 
 
 def _computed_again(answer: Any, compute: Callable, inputs: tuple, names: tuple[str, ...]) -> str:
-    """The first of these operations, or a power that is no square, cube and so on, that backward runs, recorded or not.
-
-    "apply" stands for the Function itself, and an operation of NumPy is found by its name in the code.
-    """
+    """The first of these operations, also of NumPy, of powers but whole ones, and of "apply" itself, in backward."""
     first, second = call(compute, *inputs), call(compute, *inputs)
     slopes = mg.autograd.grad(first.sum(), inputs, create_graph=True)
     again, written = [], [getattr(answer, "backward", None)]
@@ -643,8 +636,11 @@ def _computed_again(answer: Any, compute: Callable, inputs: tuple, names: tuple[
             again += ["apply"] * (node.name() == first.grad_fn.name())
             written.append(node._function.forward)
     run = {name for name, _ in observe.calls_in(lambda: mg.autograd.grad(second.sum(), inputs))}
-    again += [name for name in names if name in run or any(kit.uses(one, name) for one in written)]
-    return next(iter(again), "")
+    named = {name for name in names if name in run or any(kit.uses(one, name) for one in written)}
+    own = getattr(written[0], "__globals__", {})  # a function of the learner's may have such a name
+    harmless = (name for name in named if isinstance(own.get(name), types.FunctionType))
+    named -= {name for name in harmless if not observe.mentions(own[name], f"^({'|'.join(names)})$")}
+    return next(iter([*again, *sorted(named)]), "")
 
 
 _ROOTS = ("sqrt", "rsqrt", "hypot", "norm", "vector_norm", "exp", "log")  # and what can be used for one
@@ -654,8 +650,8 @@ no-root: forward a * a + b * b
     That is a² + b², without the root.
     look: what forward returns
 not-divided: g * a, g * b
-    The slopes are a / r and b / r. Yours are not divided by r.
-    look: the division in backward
+    The slopes are a / r and b / r. What comes are a and b, times what comes to backward.
+    look: what backward divides by, and what was saved as that
 slope-upside-down: g * mg.sqrt(a * a + b * b) / a, g * mg.sqrt(a * a + b * b) / b
     Your slopes are r / a and r / b: upside down.
     look: what is divided by what in backward
@@ -689,12 +685,10 @@ def _cube_with(slope: Callable) -> type:
     """The given Cube, with this Function for its slope."""
 
     class Cube(mg.autograd.Function):
-        @staticmethod
         def forward(ctx, x):
             ctx.save_for_backward(x)
             return mg.tensor(x.detach().numpy() ** 3, dtype=x.dtype)
 
-        @staticmethod
         def backward(ctx, g):
             return slope(g, *ctx.saved_tensors)
 
@@ -703,12 +697,10 @@ def _cube_with(slope: Callable) -> type:
 
 _GIVEN_CUBE = """
 class CubeSlope(mg.autograd.Function):
-    @staticmethod
     def forward(ctx, g, x):
         ctx.save_for_backward(x)
         return mg.tensor(g.detach().numpy() * 3 * x.detach().numpy() ** 2)
 
-    @staticmethod
     def backward(ctx, gg):
         (x,) = ctx.saved_tensors
         return gg * 6 * x, gg * 3 * x**2
@@ -726,7 +718,7 @@ factor-lost: gg * 3 * x**2, gg * 6 * x
     starts at Cube itself, and another number in 5 · Cube(x).
     look: what forward saves, and the second gradient
 wrong-g: gg * 3 * x**2, gg * gg * 6 * x
-    You multiply by gg once more. The factor that is missing is g, the first argument of forward.
+    What comes to backward, gg, is a factor twice. The one that is missing is g, the first argument of forward.
     look: which gradient comes to backward now, and which one was an argument of forward
 g-gets-nothing: 0 * g, gg * g * 6 * x
     The gradient for x is right. g gets none, or 0: it needs one where it has a history, as in Cube(x)².
@@ -764,13 +756,11 @@ def recorded(answer):
 
 _GIVEN_RECORDED = """
 class Again(mg.autograd.Function):
-    @staticmethod
     def forward(ctx, x, f):
         ctx.f = f
         ctx.save_for_backward(x)
         return f(x)
 
-    @staticmethod
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         copy = x.detach().requires_grad_()
@@ -779,6 +769,8 @@ class Again(mg.autograd.Function):
         return mg.autograd.grad(y, copy, g)[0], None
 """
 _NO_FACTORS = "only for scalar outputs"
+_INSIDE = (_NO_HISTORY, _NO_FACTORS, "a second time", "not have been used")  # errors of the inner walk
+_OF_FACTORS = ("other-gradient", "wrong-factor", "no-grad-output", "grad-output-twice", "grad-output-added", "no-slope")
 _FUNCTIONS: dict[str, Callable] = {
     "x**3": lambda x: x**3,
     "sin(2 * x)": lambda x: mg.sin(2 * x),
@@ -791,7 +783,7 @@ _FUNCTIONS: dict[str, Callable] = {
 def _check_runs(apply):
     """Whether backward runs `f` once more, at the place where forward has run it."""
     x = tools.leaf([0.5, -1.0])
-    watched = _Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
+    watched = tools.Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
     y = call(apply, x, watched)
     held = [*y.grad_fn.saved_tensors, *vars(y.grad_fn).values()]
     kept = [one for value in held for one in (value, *adversaries.parts(value))]
@@ -836,25 +828,28 @@ def _check_rest_of_walk(apply):
             why = f"After your backward the rest of the walk is {other}."
             look = "what your backward turns on or off, and leaves so"
             raise Wrong("mode-left", expected, show(slope), why=why, look=look)
-        if recorded and not kit.same_values(came := mg.autograd.grad(slope.sum(), x)[0], [1.875, 30.0]):
+        if recorded and not kit.same_values(came := tools.walk(mg.autograd.grad, slope.sum(), x)[0], [1.875, 30.0]):
             why = "What `Again` is given here is no leaf. For a leaf the second derivative is right."
-            expected, look = (
-                "the second derivative of `Again.apply(x * x, f)`, [1.875, 30]",
-                "what backward asks of `x`",
-            )
+            expected = "the second derivative of `Again.apply(x * x, f)`, [1.875, 30]"
+            look = "what backward asks of `x`"
             raise Wrong("second-of-a-result", expected, show(came), why=why, look=look)
 
 
 def _of_recorded(answer, wrong):
     """The diagnosis of `functions`, in the words of this exercise where a copy or a walk is behind it."""
     verdict = wrong.verdict
-    facts = {"error": next((said for said in (_NO_HISTORY, _NO_FACTORS) if said in verdict.got), None)}
+    facts = {"error": next((said for said in _INSIDE if said in verdict.got), None)}
     facts |= {"inside": kit.uses(getattr(answer, "backward", None), "backward")}
     if verdict.code in ("detached", "saved-intermediate", "other-second"):
         source = tools.leaf(2.0)
         result = functions.apply_of(answer)(source, _FUNCTIONS["x**3"])
         (slope,) = mg.autograd.grad(result, source, create_graph=True)
         facts |= {"tracked": not slope.is_leaf, "reaches": slope.is_leaf or graphs.reaches(slope, source)}
+        again = tools.with_recorded_walks(lambda: mg.autograd.grad(result, source), all_of_them=True)
+        facts |= {"cut": isinstance(again, tuple) and again[0].is_leaf}
+    elif verdict.code in _OF_FACTORS:
+        verdict.look = "with which factors a walk goes back through `f`, and what is done with what it gives"
+        return wrong
     elif verdict.code != "raised" or not facts["error"]:
         return wrong
     found = tools.told(_RECORDED, facts, verdict.expected, verdict.got)
@@ -865,22 +860,30 @@ def _of_recorded(answer, wrong):
 
 _RECORDED = kit.patterns(f"""
 f-not-recorded: error={_NO_HISTORY}
-    What the inner walk starts from has no history: it was not recorded, or was cut off. In a plain backward nothing is
-    recorded unless you turn it on.
-    look: where backward runs `f`: what turns recording on, and does what `f` is given require grad?
+    What the inner walk starts from has no history. In a plain backward nothing is recorded unless you turn it on.
+    look: where `f` makes it: what turns recording on there, does what `f` is given require grad, and each `detach`
 no-factors: error={_NO_FACTORS}
-    What `f` makes may have several entries, so the inner `grad` needs a factor for each: the `g` that came.
-    look: what the inner `grad` is given besides `y` and the input
+    What `f` makes may have several entries, so the inner walk needs a factor for each: the `g` that came.
+    look: what the inner walk is given besides what it starts from
+freed-inside: error=a second time
+    A walk has freed a graph that is still needed.
+    look: the options of the inner walk, and how often you walk
+not-used-inside: error=not have been used
+    No way leads from what the inner walk starts from to the tensor that it is asked for.
+    look: for which tensor the inner walk is asked, and what `f` was given
 backward-inside: inside=True
     `backward()` inside backward adds to the `.grad` of a leaf. In that of `x` the gradients of the caller arrive, too,
     and from that of a copy no way leads to `x`.
     look: which function returns gradients, and adds to nothing: for which tensor, and with which options
 leads-to-copy: tracked=True, reaches=False (M30)
     What backward returns is tracked, but its history begins at another leaf. No way leads to `x`.
-    look: for which tensor the inner `grad` is asked, and where this tensor was made
+    look: for which tensor the inner walk is asked, and where this tensor was made
+history-cut: tracked=False, cut=True
+    What backward returns has no history, and has none either if each walk is recorded: it is cut off.
+    look: each `no_grad` and `detach`, each number or array on the way, and the options of what goes backward there
 walk-not-recorded: tracked=False (M30)
-    What backward returns has no history: the walk of the inner `grad` is not recorded, or it was cut off.
-    look: the options of the inner `grad`, and each `no_grad` and `detach`
+    What backward returns has no history. It has one if the inner walk is recorded.
+    look: the options of the inner walk
 other-second: reaches=True
     look: what backward computes from
 """)
@@ -920,14 +923,14 @@ _HVPS = (
     (lambda x: x[0] * x[1], [0.0, 0.0], [2e20, -1e20]),
 )
 _NO_FACTORS_GIVEN = tools.reasons(f"""
-no-factors: {_NO_FACTORS} (M24)
-    From several entries `grad` needs a factor for each. Where they are the gradient of `f`, `v` has these factors.
-    look: `grad_outputs=`
+no-factors: {_NO_FACTORS}
+    From several entries a walk needs a factor for each. Where they are the gradient of `f`, `v` has these factors.
+    look: how a walk is given factors: `grad_outputs=` of `grad`
 """)
 
 
 def _check_hvp(answer, f, values, vector):
-    x, point, v, watched = tools.leaf(values), tools.leaf(values), tools.constant(vector), _Watched(f, values)
+    x, point, v, watched = tools.leaf(values), tools.leaf(values), tools.constant(vector), tools.Watched(f, values)
     hessian = tools.array(mg.autograd.functional.hessian(f, point))
     right = hessian @ np.array(vector)
     expected = f"{tools.text(right)} at {values}, for v = {vector}"
@@ -939,9 +942,7 @@ def _check_hvp(answer, f, values, vector):
         slope = tools.array(mg.autograd.grad(f(point), point)[0])
         facts = {"right": right, "hessian": hessian, "slope": slope, "v": np.array(vector)}
         wrong = tools.of_value(_OTHER_PRODUCTS, came, expected, got, **facts)
-        if wrong.verdict.code == "added-up" and not kit.uses(answer, "backward"):
-            wrong.verdict.belief = ""
-        raise wrong
+        raise tools.if_seen(wrong.verdict.code != "added-up" or x.grad is not None, wrong)
 
 
 def _refuse_many_walks(answer):
@@ -950,14 +951,14 @@ def _refuse_many_walks(answer):
 
     def f(x):
         x = x * 1
-        if x.requires_grad:
+        if isinstance(x, mg.Tensor) and x.requires_grad:
             x.register_hook(walks.append)  # which each walk comes by
         return (x**3).sum()
 
     call(answer, f, tools.leaf(np.linspace(0.1, 3.0, 30)), tools.constant(np.ones(30)))
     if len(walks) > 2:
         why = "The product is right. But after the walk for the slopes, one more is enough for all rows of H."
-        look = "the second walk: it takes a factor for each entry of the gradient"
+        look = "what each walk is for: the second one takes a factor for each entry of the gradient"
         raise Wrong("hessian-built", "two walks, however long `x` is", f"{len(walks)} walks for 30", why=why, look=look)
 
 
@@ -967,16 +968,16 @@ hessian: hessian
     look: what you return
 row-sums: hessian.sum(0) (M24)
     These are all rows of H added up, as with ones for factors. Yours are in `v`.
-    look: `grad_outputs=`
+    look: with which factors the second walk starts: `grad_outputs=`
 slope-only: slope
-    This is the gradient of `f`: the first walk.
-    look: how often you go backward
+    This is the gradient of `f`, as the first walk gives it.
+    look: how often you go backward, and what you return
 added-up: right + slope (M16)
     This is the gradient of `f` and the product together, as they would add up in one `.grad`.
     look: what is added to the product
 times-slope: slope * v
     It is the gradient times `v`, entry by entry.
-    look: how often you walk
+    look: how often you walk, and what you return
 diagonal: np.diag(hessian) * v
     Only the diagonal of H took part.
     look: the second walk
@@ -985,7 +986,7 @@ entry-by-entry: hessian.sum(0) * v (M24)
     look: where `v` comes in: before the second walk, or after it
 number: right @ v
     This is v · H · v, one number.
-    look: the last product
+    look: what is done with the product that a second walk gives
 other-shape: came.shape != right.shape
     look: the shape of what you return: that of `x`
 other-product: came
@@ -1012,10 +1013,9 @@ other-product: came
 def growth(answer):
     functions.check(answer, lambda x: (x * mg.exp(x), mg.exp(x)), elementwise(), second=True, suspects=_GROWTH)
     apply = functions.apply_of(answer)
-    again = _computed_again(answer, lambda x: apply(x)[0], (tools.leaf([0.5, -1.0]),), _EXPONENTIALS)
-    if again:
-        why = "All derivatives are right. But there is an exponential in backward. You hand `e` out: it is there."
-        look = "what `save_for_backward` gets, and what `backward` makes of it"
+    if again := _computed_again(answer, lambda x: apply(x)[0], (tools.leaf([0.5, -1.0]),), _EXPONENTIALS):
+        why = "backward computes an exponential, or what can stand for one. You hand `e` out: it is there."
+        look = "the line of backward with it, and whether `e` is saved"
         raise Wrong("computed-again", "a backward without eˣ", f"`{again}` in backward", why=why, look=look)
     return "What is handed out is an output: it has a history, and a gradient of its own."
 
@@ -1036,11 +1036,11 @@ slope-of-e: g * (1 + x) * mg.exp(x) + h * x
     What comes to `e` was multiplied by x. That would be its part in x · e; but `e` itself moves by e.
     look: what the second gradient that comes to `backward` is multiplied by
 added-too-early: (g + h) * (1 + x) * mg.exp(x)
-    The two gradients that came in were added before anything else. Each belongs to its own slope.
+    Both gradients that came in are multiplied by the slope of x · eˣ. Each belongs to its own slope.
     look: which slope each of the two is multiplied by
 mixed-up: h * (1 + x) * mg.exp(x) + g * mg.exp(x)
-    The two gradients that come in are swapped.
-    look: the order of the arguments of backward: that of forward's results
+    The two gradients that come in are swapped: each is multiplied by the slope of the other result.
+    look: the order of the arguments of backward, that of forward's results, and what each is multiplied by
 half-a-product: g * x * mg.exp(x) + h * mg.exp(x)
     Both factors of x · eˣ move with `x`, so its slope has two terms. One of them is missing.
     look: the slope of a product, e + x · e

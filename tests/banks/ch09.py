@@ -69,6 +69,7 @@ WRONG = {
         "cleared-for-good": _held(F=None),
         "zero-for-none": _held(C=0),
         "wrong-A": _held(A=9),
+        "wrong-E": _held(E=72),
         "kind": _held(C="nothing"),
     },
     "derivatives": functions(
@@ -225,6 +226,59 @@ not-used
         y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
         found.append(y)
     return found
+constant-again
+    out, y = [], f(x)
+    for _ in range(n):
+        if y.requires_grad:
+            (y,) = mg.autograd.grad(y, x, create_graph=True)
+        out.append(y)
+    return out
+first-again/one-walk
+    (d,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return [d] * n
+no-history/retained-and-cut
+    out, y = [], f(x).detach()
+    for _ in range(n):
+        (y,) = mg.autograd.grad(y, x, retain_graph=True)
+        out.append(y)
+    return out
+no-history/freed
+    out, y = [], f(x)
+    for _ in range(n):
+        (y,) = mg.autograd.grad(y, x, retain_graph=False)
+        out.append(y)
+    return out
+retained/not-recorded-by-name
+    out, y = [], f(x)
+    for _ in range(n):
+        (y,) = mg.autograd.grad(y, x, retain_graph=True, **{"create_graph": False})
+        out.append(y)
+    return out
+raised/a-list-repeated
+    out = [0] * f(x)
+    return out
+not-used/flag-of-a-gradient
+    out, y = [], f(x)
+    for _ in range(n):
+        (y,) = mg.autograd.grad(y, x)
+        y.requires_grad_()
+        out.append(y)
+    return out
+no-history/of-a-number
+    out, y = [], f(x)
+    for _ in range(n):
+        y = mg.autograd.grad(mg.tensor(y.item()), x, create_graph=True)[0]
+        out.append(y)
+    return out
+added-up/of-an-own-sum
+    f(x).backward(create_graph=True)
+    y, x.grad = x.grad, None
+    out, total = [], 0
+    for _ in range(n):
+        total = total + y
+        out.append(total)
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+    return out
 """,
     ),
     "slope": functions(
@@ -259,6 +313,19 @@ other-leaves
     return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)[0]
 none
     mg.exp(a * b).backward(create_graph=True)
+not-recorded/retained-and-cut
+    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True, retain_graph=True)[0].detach()
+not-recorded/an-input
+    return a
+not-recorded/freed
+    return mg.autograd.grad(mg.exp(a * b), a, retain_graph=False)[0]
+by-hand/for-b
+    return 1 * mg.exp(a * b) * a
+freed/in-place
+    y = mg.exp(a * b)
+    (s,) = mg.autograd.grad(y, a, create_graph=True)
+    y.mul_(1)
+    return s
 """,
     )
     | {
@@ -283,6 +350,13 @@ def slope(a, b):
         "other-graph/sum": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a + b), a, create_graph=True)[0]\n",
         "type": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)\n",
         "by-hand": "def slope(a, b):\n    return mg.exp(a * b) * b\n",
+        "other-graph/in-a-helper": """
+def first(y, x):
+    return mg.autograd.grad(y, x, create_graph=True)[0]
+
+def slope(a, b):
+    return first(mg.exp(a + b), a)
+""",
         "for-b": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), b, create_graph=True)[0]\n",
     },
     "trusted": {
@@ -298,6 +372,7 @@ def slope(a, b):
         "zero-for-constant/D": _curvature(D=0),
         "zero-for-constant/F": _curvature(F=0),
         "wrong-C": _curvature(C=0),
+        "wrong-E": _curvature(E=6),
         "wrong-A": _curvature(A="error"),
         "gradcheck-sees-some/5": _curvature({"pass gradcheck": 5}),
         "wrong-pass gradcheck": _curvature({"pass gradcheck": 0}),
@@ -399,9 +474,52 @@ other-gradient
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return y + (slope.detach() - 1) * (slope - 1)
+constant/retained-and-cut
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, retain_graph=True)
+    return y + ((slope - 1) ** 2).detach()
+constant/retained-and-a-number
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, retain_graph=True)
+    return y + (slope.item() - 1) ** 2
+other-shape
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return mg.stack([y.sum(), ((slope - 1) ** 2).sum()])
+other-gradient/for-x
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y + (slope - 1) ** 2 + (x - x.detach()).sum()
+nan-gradient/for-x
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y + (slope - 1) ** 2 + 0 * ((x - x.detach()).abs().sqrt()).sum()
+x-lost
+    t = x.detach().requires_grad_()
+    y = f(t, w)
+    (slope,) = mg.autograd.grad(y, t, create_graph=True)
+    return y + (slope - 1) ** 2
+cut-y/called-with-a-number
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return f(x.item(), w) + (slope - 1) ** 2
+freed-too-early/goes-backward
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    loss = y + (slope - 1) ** 2
+    mg.autograd.grad(loss, w)
+    return loss
 """,
     )
     | {
+        "still-constant/in-a-helper": """
+def first(y, x):
+    return mg.autograd.grad(y, x, retain_graph=True)[0]
+
+def penalized(f, x, w):
+    y = f(x, w)
+    return y + (first(y, x) - 1) ** 2
+""",
         "no-penalty": "def penalized(f, x, w):\n    return f(x, w)\n",
     },
     "swish": {
@@ -543,6 +661,11 @@ class Root(mg.autograd.Function):
             "a, b = ctx.saved_tensors\nr = Root.apply(a * a + b * b)\nreturn g * a / r, g * b / r",
         ),
         "root-again/applied": _hypotenuse("r = Hypotenuse.apply(a, b)\nreturn g * a / r, g * b / r"),
+        "root-again/exponential": _hypotenuse("return g * a / r + 0 * mg.exp(0 * a), g * b / r"),
+        "not-divided/by-one": _hypotenuse(
+            "return g * a / r, g * b / r",
+            "r = mg.sqrt(a * a + b * b)\nctx.save_for_backward(a, b, mg.ones_like(r))\nreturn r",
+        ),
         "root-again/power": _hypotenuse("r = (a * a + b * b) ** 0.5\nreturn g * a / r, g * b / r"),
         "saved-intermediate/a-copy-returned": _hypotenuse(
             "return g * a / r, g * b / r", "r = mg.sqrt(a * a + b * b)\nctx.save_for_backward(a, b, r)\nreturn r * 1"
@@ -612,6 +735,117 @@ class CubeSlope(mg.autograd.Function):
 """,
     },
     "recorded": {
+        "other-gradient/of-one-f": _again("(x,) = ctx.saved_tensors\nreturn g * 3 * x**2, None"),
+        "history-cut": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with mg.enable_grad():
+            y = ctx.f(x)
+            return mg.autograd.grad(y, x, g, create_graph=True)[0].detach(), None
+""",
+        "history-cut/numpy": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with mg.enable_grad():
+            y = ctx.f(x)
+            s = mg.autograd.grad(y, x, g, create_graph=True)[0]
+        return mg.tensor(s.detach().numpy(), dtype=x.dtype), None
+""",
+        "history-cut/of-functional": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return mg.autograd.functional.vjp(ctx.f, x, g)[1], None
+""",
+        "freed-inside": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with mg.enable_grad():
+            y = ctx.f(x)
+            return mg.autograd.grad(y, x, g, create_graph=True, retain_graph=False)[0], None
+""",
+        "not-used-inside": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with mg.enable_grad():
+            c = x.clone()
+            y = ctx.f(x)
+            return mg.autograd.grad(y, c, g, create_graph=True)[0], None
+""",
+        "no-factors/backward": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        copy = x.detach().requires_grad_()
+        with mg.enable_grad():
+            ctx.f(copy).backward()
+        return copy.grad, None
+""",
+        "f-not-recorded/in-forward": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.x = x
+        ctx.y = f(x)
+        return ctx.y.clone()
+    @staticmethod
+    def backward(ctx, g):
+        return mg.autograd.grad(ctx.y, ctx.x, g, create_graph=True)[0], None
+""",
+        "other-gradient/factors-after-the-walk": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with mg.enable_grad():
+            y = ctx.f(x)
+            return g * mg.autograd.grad(y.sum(), x, create_graph=True)[0], None
+""",
         "leads-to-copy": _again(
             "(x,) = ctx.saved_tensors\ncopy = x.detach().requires_grad_()\n"
             "with mg.enable_grad():\n    y = ctx.f(copy)\n"
@@ -848,6 +1082,26 @@ other-product
 other-shape
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad(slope, x, grad_outputs=v)[0].reshape(-1, 1)
+slope-only/two-walks
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    mg.autograd.grad(slope, x, grad_outputs=v)
+    return slope
+times-slope/two-walks
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    (h,) = mg.autograd.grad(slope, x, grad_outputs=v)
+    return slope * v
+no-history/retained-and-cut
+    y = f(x).detach()
+    (slope,) = mg.autograd.grad(y, x, retain_graph=True)
+    return mg.autograd.grad(slope, x, grad_outputs=v)[0]
+not-used/flag-of-a-gradient
+    (slope,) = mg.autograd.grad(f(x), x)
+    slope.requires_grad_()
+    return mg.autograd.grad(slope, x, grad_outputs=v)[0]
+no-factors/backward
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    slope.backward()
+    return x.grad
 """,
     ),
 }
@@ -947,6 +1201,13 @@ def penalized(f, x, w):
 """,
         """
 def penalized(f, x, w):
+    t = x.reshape(1)
+    y = f(t, w)
+    (slope,) = mg.autograd.grad(y, t, create_graph=True)
+    return (y + (slope - 1) ** 2).sum()
+""",
+        """
+def penalized(f, x, w):
     (slope,) = mg.autograd.grad(f(x, w), x, create_graph=True)
     return f(x, w) + (slope - 1) ** 2
 """,
@@ -1007,6 +1268,7 @@ class Hypotenuse(mg.autograd.Function):
         r, *sides = ctx.saved_tensors
         return tuple(grad_output * side / r for side in sides)
 """,
+        "def norm(side, r):\n    return side / r\n\n\n" + _hypotenuse("return g * norm(a, r), g * norm(b, r)"),
         """
 class Hypotenuse(mg.autograd.Function):
     @staticmethod
@@ -1136,6 +1398,13 @@ WRONG["growth"] = {
     "other-result": _growth(
         "return g_e * (e + x * e) + g * e", "e = mg.exp(x)\nctx.save_for_backward(x, e)\nreturn e, x * e"
     ),
+    "computed-again/tanh": _growth(
+        "e = (1 + mg.tanh(x / 2)) / (1 - mg.tanh(x / 2))\nreturn g * (e + x * e) + g_e * e", saved="x"
+    ),
+    "computed-again/in-a-helper": "def exp(x):\n    return mg.exp(x)\n\n\n"
+    + _growth("e = exp(x)\nreturn g * (e + x * e) + g_e * e", saved="x"),
+    "added-too-early/each-times-the-same": _growth("return g * (e + x * e) + g_e * (e + x * e)"),
+    "mixed-up/slopes": _growth("return g * e + g_e * (e + x * e)"),
     "other-second": _growth("e = e.detach()\nreturn g * (e + x * e) + g_e * e"),
 }
 RIGHT["growth"] = [
@@ -1145,6 +1414,7 @@ RIGHT["growth"] = [
         "e = mg.exp(x)\ny = x * e\nctx.save_for_backward(y, e)\nreturn y, e",
         saved="y, e",
     ),
+    "def exp(e, x, g):\n    return g * (e + x * e)\n\n\n" + _growth("return exp(e, x, g) + g_e * e"),
     _growth("return e * (g_e + g * (x + 1))"),
     "class Growth(mg.autograd.Function):\n"
     "    def forward(x):\n        e = mg.exp(x)\n        return x * e, e\n"
