@@ -50,9 +50,9 @@ def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Re
     try:
         return kit.call(function, *inputs)
     except Wrong as wrong:
-        is_tuple = "tuple" in wrong.message or tools.has_tuple(wrong.__context__)
+        is_tuple = "tuple" in wrong.message or observe.has_tuple(wrong.__context__)
         known = (*reasons, *_ERRORS, *_TUPLES * is_tuple)
-        if _NO_HISTORY in wrong.message and _NO_HISTORY not in str(tools.with_recorded_walks(function, *again)):
+        if _NO_HISTORY in wrong.message and _NO_HISTORY not in str(observe.with_recorded_walks(function, *again)):
             known = (_RETAINED,)
         reason = next((one for one in known if one.message in wrong.message), None)
         raise reason.wrong(expected, wrong.verdict.got) if reason else wrong from None
@@ -339,7 +339,7 @@ def show_target(name):
 
 def _wrong_slope(answer, given, value, walks):
     made_of, leaves = graphs.operations(given), (tools.leaf(0.6), tools.leaf(2.1))
-    recorded = tools.with_recorded_walks(answer, *leaves) if given.is_leaf else None
+    recorded = observe.with_recorded_walks(answer, *leaves) if given.is_leaf else None
     facts = {"leaf": given.is_leaf, "retains": not getattr(recorded, "is_leaf", True), "exp": "exp" in made_of}
     facts |= {"is_y": made_of == ["exp", "mul"] and kit.close(given.item(), value), "copy": "copy" in made_of}
     facts |= {"two_leaves": len(graphs.leaves(given)) > 1, "walks": walks}
@@ -482,7 +482,7 @@ no-way-back: Error
 
 def _check_penalty(answer, f, *values):
     (x, w), leaves = map(tools.leaf, values), [*map(tools.leaf, values)]
-    watched = tools.Watched(f, values[0])
+    watched = observe.Watched(f, values[0])
     loss = tools.result(_called(answer, (watched, x, w), "the loss"))
     y = f(*leaves)
     (slope,) = mg.autograd.grad(y, leaves[0], create_graph=True)
@@ -508,8 +508,8 @@ def _check_penalty(answer, f, *values):
 def _is_right_if_recorded(answer, f, values, right, name):
     """Whether the gradient would be right if each walk with `retain_graph=True` was recorded."""
     x, w = map(tools.leaf, values)
-    loss = tools.with_recorded_walks(answer, f, x, w)
-    found = tools.with_recorded_walks(_gradient_for, loss, {"x": x, "w": w}[name])
+    loss = observe.with_recorded_walks(answer, f, x, w)
+    found = observe.with_recorded_walks(_gradient_for, loss, {"x": x, "w": w}[name])
     return isinstance(found, float) and kit.close(found, right)
 
 
@@ -783,7 +783,7 @@ _FUNCTIONS: dict[str, Callable] = {
 def _check_runs(apply):
     """Whether backward runs `f` once more, at the place where forward has run it."""
     x = tools.leaf([0.5, -1.0])
-    watched = tools.Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
+    watched = observe.Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
     y = call(apply, x, watched)
     held = [*y.grad_fn.saved_tensors, *vars(y.grad_fn).values()]
     kept = [one for value in held for one in (value, *adversaries.parts(value))]
@@ -845,7 +845,7 @@ def _of_recorded(answer, wrong):
         result = functions.apply_of(answer)(source, _FUNCTIONS["x**3"])
         (slope,) = mg.autograd.grad(result, source, create_graph=True)
         facts |= {"tracked": not slope.is_leaf, "reaches": slope.is_leaf or graphs.reaches(slope, source)}
-        again = tools.with_recorded_walks(lambda: mg.autograd.grad(result, source), all_of_them=True)
+        again = observe.with_recorded_walks(lambda: mg.autograd.grad(result, source), all_of_them=True)
         facts |= {"cut": isinstance(again, tuple) and again[0].is_leaf}
     elif verdict.code in _OF_FACTORS:
         verdict.look = "with which factors a walk goes back through `f`, and what is done with what it gives"
@@ -930,7 +930,7 @@ no-factors: {_NO_FACTORS}
 
 
 def _check_hvp(answer, f, values, vector):
-    x, point, v, watched = tools.leaf(values), tools.leaf(values), tools.constant(vector), tools.Watched(f, values)
+    x, point, v, watched = tools.leaf(values), tools.leaf(values), tools.constant(vector), observe.Watched(f, values)
     hessian = tools.array(mg.autograd.functional.hessian(f, point))
     right = hessian @ np.array(vector)
     expected = f"{tools.text(right)} at {values}, for v = {vector}"

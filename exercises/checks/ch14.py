@@ -494,7 +494,6 @@ def gated(answer):
     "A loss over all rounds",
     kind="fix",
     points=2,
-    beliefs=("M27",),
     hints=(
         "Run it under `%%explain`, with a backward. Where is the history lost?",
         "Add up the tensors, not their numbers.",
@@ -660,7 +659,7 @@ def _check_played(answer, g, d, of_g, start, rate):
     "A buffer for each round",
     kind="fix",
     points=2,
-    beliefs=("M18", "M27"),
+    beliefs=("M18",),
     hints=(
         "Run it under `%%explain`, with a backward from the first loss. Which round saved, which overwrote?",
         "As long as a loss waits, what it saved needs memory of its own.",

@@ -148,11 +148,11 @@ two-turns: {name}
     A node that is used twice has two turns, and passes on all it has each time.
     look: what becomes of a node that is met again while it waits
 too-early: {name} (M11)
-    A node has had its turn before all that used its result, when its gradient was not complete.
-    look: which of the waiting nodes goes first
+    A node has had its turn before one that used its result: its gradient was not complete.
+    look: which node goes first, of those that have no turn yet
 too-early/oldest: {name}
-    A node has had its turn before all that used its result, when its gradient was not complete.
-    look: which of the waiting nodes goes first
+    A node has had its turn before one that used its result: its gradient was not complete.
+    look: which node goes first, of those that have no turn yet
 one-part: {name}
     Of two parts that reach a node only one counts: the other is not added, or comes when the node has had its turn.
     look: which node goes first, and how a gradient is added to one that is there
@@ -221,9 +221,9 @@ leaf-overwritten: {name} (M08)
 leaf-overwritten/kept: {name}
     52 was there before, and is there still. A leaf adds what arrives to what it has.
     look: the line that sets the `.grad` of a leaf, and on which condition
-kept-inside/passed-on: {name} (M10)
-    The second walk has passed on what the first left inside of the graph. With such an engine people would have to
-    clear it; in PyTorch and minigrad nothing is left there.
+kept-inside/passed-on: {name}
+    The second walk has passed on what the first left behind. In PyTorch and minigrad a walk leaves nothing but the
+    `.grad` of leaves.
     look: where you keep what is on the way
 kept-inside/after-an-error: {name}
     The walk before ended with an error, as it should. Something of it may have been passed on by this one.

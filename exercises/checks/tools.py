@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +13,6 @@ from exercises.checks import graphs, kit
 from exercises.checks.adversaries import Found, text, trial
 from exercises.checks.kit import Wrong
 from exercises.checks.targets import no_node
-from minigrad.autograd import engine
 
 
 @dataclass(frozen=True)
@@ -279,59 +276,3 @@ def something(given: Any, function: Callable, expected: str) -> Any:
         look = "whether a `return` is missing" if kit.returns_nothing(function) else look
         raise Wrong("none", expected, "None", look=look)
     return given
-
-
-_ENGINE: Any = engine
-
-
-def with_recorded_walks(function: Callable, *inputs: Any, all_of_them: bool = False) -> Any:
-    """What a function returns if each walk that it keeps a graph of, or each at all, is recorded; its error if any.
-
-    So a diagnosis can say that `retain_graph=True` in place of `create_graph=True` is what is wrong.
-    """
-    own = _ENGINE.walk
-
-    def walk(seeds: list, retain_graph: bool, create_graph: bool, *more: Any, **options: Any) -> Any:
-        retain_graph = retain_graph or all_of_them
-        return own(seeds, retain_graph, create_graph or retain_graph, *more, **options)
-
-    _ENGINE.walk = walk
-    try:
-        with contextlib.redirect_stdout(None):  # what it prints is not shown a second time
-            return function(*inputs)
-    except Exception as error:
-        return error
-    finally:
-        _ENGINE.walk = own
-
-
-def has_tuple(error: BaseException | None) -> bool:
-    """Whether the learner's line with this error calls `grad`, or a name there stands for a tuple of tensors."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__ if error else None)]
-    frames = [one for one in frames if kit.sandbox.is_learners(one.f_code.co_filename)]
-    tuples = [value for one in frames[-1:] for value in one.f_locals.values() if type(value) is tuple and value]
-    named = any(all(isinstance(one, mg.Tensor) for one in value) for value in tuples)
-    return named or (error is not None and "grad(" in kit.sandbox.learners_line(error))
-
-
-class Watched:
-    """A function that remembers where it was called: autograd needs it at one place, and differences at others."""
-
-    def __init__(self, f: Callable, place: Any) -> None:
-        self.f, self.place = f, np.ravel(np.asarray(place, float))
-        self.calls, self.was_elsewhere, self.was_recorded = 0, False, False
-
-    def __call__(self, x: Any, *others: Any) -> Any:
-        self.calls += 1
-        numbers = array(x) if isinstance(x, mg.Tensor) else np.asarray(x, float)
-        self.was_elsewhere |= not np.array_equal(np.ravel(numbers), self.place)
-        result = self.f(x, *others)
-        self.was_recorded |= getattr(result, "requires_grad", False)
-        return result
-
-    def refuse_steps(self, expected: str, got: str) -> None:
-        """Say that the function was called elsewhere, if it was."""
-        if self.was_elsewhere:
-            why = "`f` was called with other numbers than those of the given `x`. Autograd needs no other place."
-            look = "what you call `f` with, and each line that changes `x`"
-            raise Wrong("nudged", expected, got, why=why, look=look)
