@@ -71,11 +71,8 @@ def arrives(answer):
     return "What is cut off goes on as a number. The gradient takes the ways that are left, and no other."
 
 
-_ARRIVES = kit.patterns("""
+_ARRIVES = tools.patterns("""
 all-ways-stopped: A a=None, A b=4 (M19)
-    `a.detach()` is a new tensor. The other factor is `a` itself, and by this way a gradient comes.
-    look: how often `a` is used in line A, and which of the uses is detached
-all-ways-stopped: A a=None
     `a.detach()` is a new tensor. The other factor is `a` itself, and by this way a gradient comes.
     look: how often `a` is used in line A, and which of the uses is detached
 all-ways-stopped: B b=None
@@ -99,17 +96,11 @@ item-disconnects: C a=None or C a=0
 block-untracks: D a=None, D b=None (M20)
     `no_grad` has stopped the recording of `a * b`. `a` itself is as tracked as before.
     look: the line after the block
-block-untracks: D a=None
-    `no_grad` has stopped the recording of `a * b`. `a` itself is as tracked as before.
-    look: the line after the block
 block-ignored: D a=12 or D b=4
     12 for `a` and 4 for `b` are slopes of a · b · a. But `h` was not recorded: it is a constant 6.
     look: what `h` is after the block
-zero-for-none: B a=0, D b=0 (M25)
+zero-for-none: B a=0, D b=0 or D b=0, B a=0 (M25)
     No way leads from y to `a` in line B, nor to `b` in line D: nobody writes to their `.grad`, not even a zero.
-    look: what `.grad` is before any backward
-zero-for-none: B a=0 or D b=0
-    No way leads from y to this leaf, so nobody writes to its `.grad`, not even a zero.
     look: what `.grad` is before any backward
 """)
 
@@ -138,11 +129,8 @@ def inside(answer):
     return "The block decides about one thing: whether the operations that run in it are recorded."
 
 
-_INSIDE = kit.patterns("""
+_INSIDE = tools.patterns("""
 leaf-untracked: fresh=False, same=False, again=False, w.grad=None (M20)
-    You ask for `fresh`, so it is tracked. The block is about operations, and none made `fresh`.
-    look: the cell of the chapter with `leaf` in it
-leaf-untracked: fresh=False
     You ask for `fresh`, so it is tracked. The block is about operations, and none made `fresh`.
     look: the cell of the chapter with `leaf` in it
 history-gone: same=False
@@ -193,11 +181,8 @@ def frozen(answer):
     return "To freeze is to take one leaf out of the graph. To cut is to take everything behind away."
 
 
-_FROZEN = kit.patterns("""
-frozen-is-a-wall: A w1=None, A w2=None, A w3=30 or A w1=0, A w2=None, A w3=30 or A w1=0, A w2=0, A w3=30 (M21)
-    `w2` gets no gradient, but it lets it pass: multiplied by 5, it goes on to `w1`.
-    look: the comparison of the two graphs in section 5: is the middle multiplication gone?
-frozen-is-a-wall: A w1=None or A w1=0
+_FROZEN = tools.patterns("""
+frozen-is-a-wall: A w1=None, A w2=None, A w3=30 or A w1=0, A w2=0, A w3=30 (M21)
     `w2` gets no gradient, but it lets it pass: multiplied by 5, it goes on to `w1`.
     look: the comparison of the two graphs in section 5: is the middle multiplication gone?
 frozen-is-a-wall: D w1=None or D w2=None or D w1=0 or D w2=0
@@ -283,18 +268,13 @@ other-operations: others=True
     look: the boxes in the picture: three multiplications, and nothing else
 none-frozen: more_leaves=True
     Your graph ends in {leaves} leaves, the picture in two: `w1` and `w3`.
-    look: how many blue ovals there are, and who is tracked in your program
-cut-not-frozen: boxes=1, leaves=1
-    Your graph is one multiplication and its leaf. The others are not there, had no tracked input, or were cut off. In
-    the picture the way leads on, through the layer in the middle.
-    look: the way from the root: where does it end, and why there? A frozen weight needs no cut
-one-leaf: leaves=1
+    look: how many blue ovals there are, and which leaves are tracked when a layer uses them
+one-leaf: boxes=2, leaves=1 or leaves=1, more_boxes=True or boxes=3, leaves=1
     Your graph ends in one leaf, the picture in two.
     look: which weights are tracked, and whether a way leads from the root to each of them
 layer-missing: boxes=1 or boxes=2
-    Your graph has {boxes} of three multiplications. What is missing has no tracked input, was not recorded or cut off,
-    or there is no such layer.
-    look: the ways from the root: where do they end, and why there?
+    Your graph has {boxes} of three multiplications. What is missing has no tracked input, was cut off, or is not there.
+    look: the ways from the root: where does each end, and why? (A frozen weight cuts nothing.)
 layer-added: more_boxes=True
     Your graph has {boxes} multiplications, the picture three.
     look: what each layer multiplies
@@ -438,7 +418,7 @@ def path(w, loss_of, steps):
 """
 
 
-def _check_path(answer, start, goal, steps):
+def _check_path(answer, start, goal, steps, as_it_is=True):
     w, goal, trained = tools.leaf(start), np.array(goal), []
 
     def loss_of(t):
@@ -459,13 +439,14 @@ def _check_path(answer, start, goal, steps):
         raise Wrong("history-kept", "entries that are not tracked", show(tracked[0]), why=why, look=look)
     right = [goal + (np.array(start) - goal) * 0.5 ** (step + 1) for step in range(steps)]
     if not tools.same(tools.array(w), right[-1]):
-        raise _wrong_walk(w, start, goal, steps, right[-1], _only_names(answer, 0) and any(trained))
+        rebinds = any(trained) and kit.rebinds(answer, 0) and observe.only_names(answer)
+        raise _wrong_walk(w, start, goal, steps, right[-1], rebinds, kit.clears(answer))
     with mg.no_grad():
         w += 100.0  # whoever looks at the memory of w sees it
     came = [_as_numbers(entry, w.shape) for entry in given]
     if not all(tools.same(entry, step) for entry, step in zip(came, right, strict=True)):
-        copied = tools.where_detach_copies(lambda: _shares(answer, tools.leaf(start), loss_of, steps))
-        raise _wrong_path(came, right, tools.array(w), start, expected, copied is False)
+        right_else = as_it_is and tools.where_detach_copies(lambda: _check_path(answer, start, goal, steps, False))
+        raise _wrong_path(came, right, tools.array(w), start, expected, bool(right_else))
     return given
 
 
@@ -492,7 +473,7 @@ def _never_cleared(start, goal, steps):
     return w, slope
 
 
-def _wrong_walk(w, start, goal, steps, right, rebinds):
+def _wrong_walk(w, start, goal, steps, right, rebinds, clears):
     expected, got = f"{right.tolist()} in `w` at the end", f"{tools.array(w).tolist()}"
     if tools.same(tools.array(w), np.array(start)):
         why = "At the end the `w` that came in has the numbers that it had."
@@ -502,26 +483,12 @@ def _wrong_walk(w, start, goal, steps, right, rebinds):
     led, slope = _never_cleared(start, goal, steps)
     if tools.same(tools.array(w), led):
         in_grad = w.grad is not None and tools.same(tools.array(w.grad), slope)
-        why = (
-            f"The slopes of all steps so far add up{' in `w.grad`' if in_grad else ''}, and each step takes their sum."
-        )
+        belief = "M08" if in_grad and not clears else ""
+        why = f"The slopes of all steps so far add up{' in `w.grad`' if in_grad else ''}: each step takes their sum."
         look = "what is left of the slopes, in `w.grad` or elsewhere, when the next step begins"
-        return Wrong("not-cleared", expected, got, belief="M08" if in_grad else "", why=why, look=look)
+        return Wrong("not-cleared", expected, got, belief=belief, why=why, look=look)
     look = "each step: the loss of `w` as it is then, its walk, and a quarter of the slope"
     return Wrong("other-walk", expected, got, look=look)
-
-
-def _only_names(answer, parameter):
-    """Whether a function gives this parameter to something else by `=`, and writes into nothing."""
-    return kit.rebinds(answer, parameter) and observe.only_names(answer)
-
-
-def _shares(answer, w, loss_of, steps):
-    """Whether an entry of a path follows `w`."""
-    given = answer(w, loss_of, steps)
-    with mg.no_grad():
-        w += 100.0
-    return any(tools.same(_as_numbers(entry, w.shape), tools.array(w)) for entry in given)
 
 
 def _wrong_path(came, right, moved, start, expected, detached):
@@ -592,22 +559,19 @@ def _check_step(answer, function, slope, start, size):
         met.append(np.array(t.detach().numpy()))
         return function(t)
 
-    copied = lambda *_: tools.where_detach_copies(lambda: answer(function, tools.leaf(start), size) is not None)  # noqa: E731
+    alone = lambda *_: tools.where_detach_copies(lambda: answer(function, tools.leaf(start), size) is not None)  # noqa: E731
+    reasons = replace(_CAUGHT_ALIAS, when=alone), _CAUGHT, _LEAF_IN_PLACE, _NO_HISTORY
     expected = f"{tools.text(slope(start))} in `w.grad`, and {tools.text(start + size)} in `w`"
-    y = tools.result(
-        tools.called(
-            answer, (f, w, size), expected, replace(_CAUGHT_ALIAS, when=copied), _CAUGHT, _LEAF_IN_PLACE, _NO_HISTORY
-        )
-    )
+    y = tools.result(tools.called(answer, (f, w, size), expected, *reasons))
     came, moved = None if w.grad is None else tools.array(w.grad), tools.array(w)
     got = f"{None if came is None else tools.text(came)} in `w.grad`, and {tools.text(moved)} in `w`"
     if not w.requires_grad:
         look = "each line that changes `requires_grad` of `w`, and each `detach_()`"
         raise Wrong("untracked", "a `w` that is still tracked", "`w.requires_grad` is False", look=look)
     if came is None or not tools.same(came, slope(start)):
-        early = any(tools.same(one, start + size) for one in met)
+        late = ["" if tools.same(one, start) else "late" for one in met]
         by_data = observe.uncounted(answer, function, tools.leaf(start), size) == "data"
-        raise _wrong_slope(came, slope, start, size, early, by_data, expected, got)
+        raise _wrong_slope(came, slope, start, size, late, by_data, expected, got)
     if w.grad is not None and w.grad.requires_grad:
         look = "what sets a flag of `w.grad`, and what your backward is told: `create_graph` makes a graph of it"
         raise Wrong("slope-tracked", "an untracked slope in `w.grad`", show(w.grad), look=look)
@@ -615,7 +579,7 @@ def _check_step(answer, function, slope, start, size):
         if not tools.same(moved, start):
             look = "by how much `w` is moved, how often, and whether all of it"
             raise Wrong("other-step", expected, got, why="The slope is right. The step is another one.", look=look)
-        rebinds = _only_names(answer, 1)
+        rebinds = kit.rebinds(answer, 1) and observe.only_names(answer)
         why = "The slope is right. But at the end the `w` that came in holds its old numbers."
         why += " An assignment such as `w = ...` gives the name to something else." if rebinds else ""
         look = "each line that writes into `w`, or makes another tensor of it"
@@ -627,24 +591,18 @@ def _check_step(answer, function, slope, start, size):
     tools.refuse_other_values(y, right, "the value of `f` at the old `w`", "where you compute what you return")
 
 
-def _wrong_slope(came, slope, start, size, early, by_data, expected, got):
+def _wrong_slope(came, slope, start, size, late, by_data, expected, got):
     if came is None:
         look = "whether a backward runs, at which leaf its way ends, and what clears a `.grad`"
         return Wrong("no-slope", expected, got, why="There is no gradient in `w` at the end.", look=look)
     if tools.same(came, slope(start + size)):
-        why = "This is the slope at the new `w`"
-        why += (
-            ", with which `f` was called."
-            if early
-            else ": the numbers changed before `backward()` had read the old ones."
-        )
-        belief = "M18" if by_data and not early else ""
+        why = "This is the slope at the new `w`" + (", with which `f` was called." if all(late) else ".")
+        why += "" if any(late) else " The numbers changed before `backward()` had read the old ones."
+        belief = "M18" if by_data and not any(late) else ""
         why += " A change through `.data` raises no alarm." if belief else ""
-        look = "when `w` moves: before or after `backward()`?"
+        look = "when `w` moves, and which call of `f` the backward belongs to"
         return Wrong("slope-of-the-new", expected, got, belief=belief, why=why, look=look)
-    return Wrong(
-        "other-slope", expected, got, look="each backward, what changes `w` before it, and what else changes `w.grad`"
-    )
+    return Wrong("other-slope", expected, got, look="each backward, and what changes `w` before it, or `w.grad` at all")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -732,7 +690,7 @@ def _check_values(answer, name, f, x, modes=(False, False)):
         why = "Whatever `f` computes from tracked tensors is recorded then, be it from weights of its own."
         look = "where the grad mode is switched off: before `f` is called?"
         raise Wrong(
-            "recorded", "nothing recorded while `f` runs", "the grad mode was on in a call of `f`", why=why, look=look
+            "recorded", "nothing recorded while `f` runs", "the mode was on in a call of `f`", why=why, look=look
         )
     if given.is_inference():
         why = "What `inference_mode` makes can never be saved in a graph. Your result may be needed in one."
@@ -740,13 +698,11 @@ def _check_values(answer, name, f, x, modes=(False, False)):
         raise Wrong("inference-result", "a constant for later graphs", "an inference tensor", why=why, look=look)
     if given.requires_grad:
         expected, got = "a result that is not tracked", f"{show(given)}, for {what}"
-        why = "Recording that is off takes no history away, and `f` may switch it on. What was tracked before, is tracked."
+        why = "Recording that is off takes no history away, and `f` may switch it on. What was tracked, is."
         look = "what takes the history away, and whether each result of `f`, as it was returned, comes by there"
-        trusts = name.startswith(("its own", "an old", "a weight")) and not observe.mentions(answer, _TAKES_AWAY)
+        others = "detach|data|numpy|tolist|item|tensor|requires_grad|leaf|grad_fn|^enable_grad$"
+        trusts = name.startswith(("its own", "an old", "a weight")) and not observe.mentions(answer, others)
         raise Wrong("still-tracked", expected, got, belief="M20" if trusts else "", why=why, look=look)
-
-
-_TAKES_AWAY = "detach|data|numpy|tolist|item|tensor|requires_grad|leaf|grad_fn|^enable_grad$"
 
 
 def _check_error(answer, on):
@@ -880,7 +836,7 @@ def _check_pieces(answer, weight, start, inputs, every):
     if left := sum(node() is not None for node in cell.nodes):
         got, look = (
             f"nodes of {left} steps are still there",
-            "what your function leaves elsewhere: by a global name, an attribute?",
+            "what is left elsewhere: a global name, an attribute?",
         )
         raise Wrong("history-held", "no graph that is held when the run is over", got, look=look)
 
@@ -929,10 +885,12 @@ def _wrong_pieces(came, cell, states, expected, kinds):
 def _refuse_held_graphs(given, cell, total):
     if type(given) is mg.Tensor and given.requires_grad:
         expected, got = "a number, or an untracked tensor", show(given)
-        why = "What you return is a result: it has a node, and behind it is a graph that a piece has left."
+        left = graphs.reaches(given, cell.w)
+        why = "What you return is a result: it has a node, and behind it is a graph"
+        why += " that a piece has left." if left else "."
         why = "What you return is a tracked leaf." if given.is_leaf else why
-        look = "what you return" if given.is_leaf else "what you add to `total`, and what you return"
-        is_total = not given.is_leaf and given.grad_fn.op_name == "add" and kit.close(given.sum().item(), total)
+        look = "what you return, and what it is made from: is it tracked?"
+        is_total = left and given.grad_fn.op_name == "add" and kit.close(given.sum().item(), total)
         raise Wrong("history-returned", expected, got, belief="M28" if is_total else "", why=why, look=look)
     if cell.held:
         expected = "the graphs of finished pieces are gone"
@@ -998,7 +956,10 @@ def _check_switch(answer, x, what):
     look = "the values alone, 1 where `x` is positive, else 0, and their shape: that of `x`"
     tools.refuse_other_values(y, hard, what, look)
     if not y.requires_grad or not graphs.reaches(y, x):
-        raise _no_slopes(answer, y, "`x`" if given is x else "`x`, which is a result itself")
+        expected = f"a result that leads back to `x`{'' if given is x else ', which is a result itself'}"
+        why = "The values are right, and no way leads to `x`: no slope comes to it."
+        look = "which part of the result is to have slopes, and where its way back ends: `detach()`, a block, numbers?"
+        raise Wrong("no-way", expected, show(y), why=why, look=look)
     _refuse_less_precise(y, x)
     if x.grad is not None:
         raise tools.filled("an `x` that has no `.grad` yet", f"{tools.text(tools.array(x.grad))} in `x.grad`")
@@ -1019,20 +980,9 @@ def _check_switch(answer, x, what):
 
 def _refuse_less_precise(y, x):
     if y.dtype not in (x.dtype, mg.float64):
-        why = "The text asks for no less precision than `x` has."
-        why += "" if x.requires_grad else " Here `x` is not tracked."
+        why = "The text asks for no less precision than `x` has, tracked or not."
         look = "the dtype of each tensor on the way: `.float()` gives float32, a comparison bool"
         raise Wrong("rounded", f"a result as exact as `x`, of {x.dtype}", f"one of {y.dtype}", why=why, look=look)
-
-
-def _no_slopes(answer, y, leads_to):
-    expected = f"a result that leads back to {leads_to}, with the slopes of the sigmoid"
-    why = "The values are right, and no way leads to `x`: no slope comes to it."
-    if kit.uses(answer, "item", "numpy", "tolist"):
-        why += " What comes out of `item()`, `tolist()` or `numpy()` are numbers without a history."
-        look = "which part of the result is to have slopes, and where its way back to `x` ends"
-        return Wrong("numbers", expected, show(y), why=why, look=look)
-    return Wrong("no-way", expected, show(y), why=why, look="what of your result is not detached, and has a slope")
 
 
 def _wrong_slopes(came, slopes, overwritten):

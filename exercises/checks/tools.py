@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -295,3 +295,12 @@ def where_detach_copies(work: Callable[[], Any]) -> Any:
         return None
     finally:
         setattr(mg.Tensor, "detach", own) if own is not None else delattr(mg.Tensor, "detach")
+
+
+def patterns(text: str) -> tuple[kit.Pattern, ...]:
+    """`kit.patterns`, and after each that shows a belief by several values the same for the first alone, without it."""
+    found = []
+    for one in kit.patterns(text):
+        first = dict([*one.gives.items()][:1])
+        found += [one, *([replace(one, gives=first, belief="")] if one.belief and len(one.gives) > 1 else [])]
+    return tuple(found)

@@ -94,9 +94,9 @@ WRONG = {
     },
     "layers": {
         "leaves-swapped": _layers("layers = w1 * (w2 * (w3 * x))"),
-        "cut-not-frozen": _layers("with mg.no_grad():\n    h = w2 * (w1 * x)\nlayers = w3 * h", w2=True),
-        "cut-not-frozen/detach": _layers("layers = w3 * (w2 * (w1 * x)).detach()", w2=True),
-        "cut-not-frozen/data": _layers("layers = w3 * (w2 * w1 * x).data"),
+        "layer-missing/block": _layers("with mg.no_grad():\n    h = w2 * (w1 * x)\nlayers = w3 * h", w2=True),
+        "layer-missing/cut": _layers("layers = w3 * (w2 * (w1 * x)).detach()", w2=True),
+        "layer-missing/data": _layers("layers = w3 * (w2 * w1 * x).data"),
         "none-frozen": _layers("layers = w3 * (w2 * (w1 * x))", w2=True),
         "layer-missing": _layers("layers = w3 * (w2 * (w1 * x))", w1=False, w2=True),
         "layer-missing/two": _layers("layers = w3 * (w1 * x)"),
@@ -1180,9 +1180,9 @@ no-way/all-detached
     return (soft + hard - soft).detach()
 no-way/where
     return mg.where(x > 0, mg.ones_like(x), mg.zeros_like(x)).detach()
-numbers
+no-way/numbers
     return mg.tensor([float(number > 0) for number in x.tolist()], requires_grad=True)
-numbers/numpy
+no-way/numpy
     soft = x.sigmoid().detach().numpy()
     return mg.tensor(soft.round())
 numpy-refused
