@@ -248,15 +248,14 @@ def layers(answer):
         raise Wrong("leaves-swapped", "`w3` below the box of the root", "`w1` below it", why=why, look=look)
     for name in ("x", "w2"):
         if name in names and graphs.reaches(y, names[name]):
-            look = "who is tracked in your program"
-            raise Wrong("other-leaf", "the leaves `w1` and `w3`", f"`{name}` is one of them", look=look)
+            raise Wrong("other-leaf", "the leaves `w1` and `w3`", f"`{name}` is one of them", look="what is tracked")
     return "The layer in the middle is frozen: it has no leaf in the graph, and the way leads through it."
 
 
 def _why_not_layers(y):
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
-    facts = {"boxes": len(made_of), "leaves": found, "others": set(made_of) != {"mul"}}
-    return tools.told(_OTHER_LAYERS, facts | {"more_leaves": found > 2, "more_boxes": len(made_of) > 3})
+    facts = {"boxes": len(made_of), "leaves": found, "others": set(made_of) != {"mul"}, "more_leaves": found > 2}
+    return tools.told(_OTHER_LAYERS, facts | {"more_boxes": len(made_of) > 3})
 
 
 _OTHER_LAYERS = kit.patterns("""
@@ -338,7 +337,7 @@ def _check_target(answer, weight, now, later, reward):
         raise Wrong("all-cut", expected, show(y), why=why, look="what is cut off: the target alone?")
     if w.grad is not None:
         why = "A backward ran in your function. It only makes the loss; to go backward is left to whoever trains."
-        got = f"{w.grad.item():.7g} in the `.grad` of the weight already"
+        got = f"{w.grad.item():.7g} in the `.grad` of the weight"
         raise Wrong("walked", "a loss that nobody has gone backward from", got, why=why, look="each `backward`")
     connected = now == later or graphs.reaches(y, other)
     tools.walk(y.backward)
@@ -445,8 +444,9 @@ def _check_path(answer, start, goal, steps, as_it_is=True):
         w += 100.0  # whoever looks at the memory of w sees it
     came = [_as_numbers(entry, w.shape) for entry in given]
     if not all(tools.same(entry, step) for entry, step in zip(came, right, strict=True)):
-        right_else = as_it_is and tools.where_detach_copies(lambda: _check_path(answer, start, goal, steps, False))
-        raise _wrong_path(came, right, tools.array(w), start, expected, bool(right_else))
+        alike = as_it_is and tools.where_detach_copies(lambda: _check_path(answer, start, goal, steps, False))
+        trusts = bool(alike) and not kit.uses(answer, "numpy")
+        raise _wrong_path(came, right, tools.array(w), start, expected, trusts)
     return given
 
 
@@ -483,10 +483,9 @@ def _wrong_walk(w, start, goal, steps, right, rebinds, clears):
     led, slope = _never_cleared(start, goal, steps)
     if tools.same(tools.array(w), led):
         in_grad = w.grad is not None and tools.same(tools.array(w.grad), slope)
-        belief = "M08" if in_grad and not clears else ""
         why = f"The slopes of all steps so far add up{' in `w.grad`' if in_grad else ''}: each step takes their sum."
         look = "what is left of the slopes, in `w.grad` or elsewhere, when the next step begins"
-        return Wrong("not-cleared", expected, got, belief=belief, why=why, look=look)
+        return Wrong("not-cleared", expected, got, belief="M08" if in_grad and not clears else "", why=why, look=look)
     look = "each step: the loss of `w` as it is then, its walk, and a quarter of the slope"
     return Wrong("other-walk", expected, got, look=look)
 
@@ -600,7 +599,7 @@ def _wrong_slope(came, slope, start, size, late, by_data, expected, got):
         why += "" if any(late) else " The numbers changed before `backward()` had read the old ones."
         belief = "M18" if by_data and not any(late) else ""
         why += " A change through `.data` raises no alarm." if belief else ""
-        look = "when `w` moves, and which call of `f` the backward belongs to"
+        look = "what changes numbers before `backward()`, and to which call of `f` that belongs"
         return Wrong("slope-of-the-new", expected, got, belief=belief, why=why, look=look)
     return Wrong("other-slope", expected, got, look="each backward, and what changes `w` before it, or `w.grad` at all")
 
@@ -689,18 +688,16 @@ def _check_values(answer, name, f, x, modes=(False, False)):
     if any(modes):
         why = "Whatever `f` computes from tracked tensors is recorded then, be it from weights of its own."
         look = "where the grad mode is switched off: before `f` is called?"
-        raise Wrong(
-            "recorded", "nothing recorded while `f` runs", "the mode was on in a call of `f`", why=why, look=look
-        )
+        raise Wrong("recorded", "recording is off while `f` runs", "`f` ran with it on", why=why, look=look)
     if given.is_inference():
         why = "What `inference_mode` makes can never be saved in a graph. Your result may be needed in one."
         look = "the milder of the two blocks"
         raise Wrong("inference-result", "a constant for later graphs", "an inference tensor", why=why, look=look)
     if given.requires_grad:
         expected, got = "a result that is not tracked", f"{show(given)}, for {what}"
-        why = "Recording that is off takes no history away, and `f` may switch it on. What was tracked, is."
+        why = "Recording that is off takes no history away, and `f` may switch it on. What was tracked, still is."
         look = "what takes the history away, and whether each result of `f`, as it was returned, comes by there"
-        others = "detach|data|numpy|tolist|item|tensor|requires_grad|leaf|grad_fn|^enable_grad$"
+        others = "detach|data|numpy|tolist|item|tensor|clone|copy|requires_grad|leaf|grad_fn|^enable_grad$"
         trusts = name.startswith(("its own", "an old", "a weight")) and not observe.mentions(answer, others)
         raise Wrong("still-tracked", expected, got, belief="M20" if trusts else "", why=why, look=look)
 
@@ -802,10 +799,7 @@ class _Cell:
 
 def _check_pieces(answer, weight, start, inputs, every):
     cell = _Cell(weight, every)
-
-    def watched(state, x):
-        return cell(state, x)
-
+    watched = lambda state, x: cell(state, x)  # noqa: E731
     expected = "the gradient of each piece by itself, in the `.grad` of the weights"
     first = tools.leaf(start) * 1 if every > 2 else tools.constant(start)  # another run may have made it
     kinds: list[tuple[bool, bool]] = []  # of the walks
@@ -825,8 +819,7 @@ def _check_pieces(answer, weight, start, inputs, every):
     _refuse_held_graphs(given, cell, total)
     if len(cell.walks) != walks:
         look = "where `backward` stands: once for each piece?"
-        got = f"{len(cell.walks)} that came to the weights"
-        raise Wrong("other-walks", f"{walks} walks, one in each piece", got, look=look)
+        raise Wrong("other-walks", f"{walks} walks, one in each piece", f"{len(cell.walks)} for the weights", look=look)
     number = kit.a_number(given, "the total")
     if not kit.close(number, total):
         look = "what is added up, and when, and what you return"
@@ -834,10 +827,7 @@ def _check_pieces(answer, weight, start, inputs, every):
     if any(node() is not None for node in cell.nodes):
         gc.collect()  # what only a circle holds is no concern of this exercise
     if left := sum(node() is not None for node in cell.nodes):
-        got, look = (
-            f"nodes of {left} steps are still there",
-            "what is left elsewhere: a global name, an attribute?",
-        )
+        got, look = f"nodes of {left} steps are still there", "what else keeps them: a global name, an attribute?"
         raise Wrong("history-held", "no graph that is held when the run is over", got, look=look)
 
 
@@ -852,8 +842,7 @@ def _slope(weight, states, every):
 
 def _wrong_states(cell, states, inputs):
     if len(cell.seen) != len(inputs):
-        look = "how often `cell` is called: once for each of `inputs`"
-        return Wrong("other-steps", f"{len(inputs)} steps", f"{len(cell.seen)} steps", look=look)
+        return Wrong("other-steps", f"{len(inputs)} calls", f"{len(cell.seen)}", look="how often `cell` is called")
     if cell.inputs != inputs:
         look = "what you give to `cell` beside the state: the inputs, in their order"
         return Wrong("other-inputs", f"the inputs {show(inputs)}", show(cell.inputs), look=look)
@@ -886,8 +875,7 @@ def _refuse_held_graphs(given, cell, total):
     if type(given) is mg.Tensor and given.requires_grad:
         expected, got = "a number, or an untracked tensor", show(given)
         left = graphs.reaches(given, cell.w)
-        why = "What you return is a result: it has a node, and behind it is a graph"
-        why += " that a piece has left." if left else "."
+        why = f"What you return is a result: it has a node, and behind it is a graph{' of a piece' if left else ''}."
         why = "What you return is a tracked leaf." if given.is_leaf else why
         look = "what you return, and what it is made from: is it tracked?"
         is_total = left and given.grad_fn.op_name == "add" and kit.close(given.sum().item(), total)
@@ -896,7 +884,7 @@ def _refuse_held_graphs(given, cell, total):
         expected = "the graphs of finished pieces are gone"
         got = f"nodes of {cell.held} old steps were still there during the run"
         why = "Something in your function holds on to the graph of a piece while later ones run."
-        look = "what you keep from piece to piece: the total, a list, the old state by another name?"
+        look = "what goes from piece to piece: the total, a loss, a list, the old state by another name?"
         look = "what your backward is told: `create_graph` keeps graphs" if cell.w.grad.requires_grad else look
         raise Wrong("history-held", expected, got, why=why, look=look)
 
@@ -972,8 +960,7 @@ def _check_switch(answer, x, what):
             look = "what your `backward`, or a hook, does with the gradient that it gets"
             raise Wrong("incoming-ignored", expected, got, look=look)
         if came is None:
-            look = "what your `backward`, or a hook, gives for `x`"
-            raise Wrong("no-slopes", "the slopes of the sigmoid in `x.grad`", "None", look=look)
+            raise Wrong("no-slopes", "slopes in `x.grad`", "None", look="what each `backward` or hook gives")
         by_sigmoid = y.grad_fn.name() == "SigmoidBackward0"
         raise _wrong_slopes(came, slopes, observe.uncounted(answer, tools.leaf(numbers)) if by_sigmoid else "")
 
@@ -992,13 +979,13 @@ def _wrong_slopes(came, slopes, overwritten):
         look = "which part is detached, and which is not; in a Function, the formula of its `backward`"
         return Wrong("sign", expected, got, why=why, look=look)
     if overwritten:
-        way = {"data": "by `.data`", "numpy": "through NumPy"}[overwritten]
+        way, belief = ("by `.data`", "M18") if overwritten == "data" else ("through NumPy", "")
         why = f"The sigmoid makes its slopes from the result that it has saved, and yours was overwritten {way}."
-        look, belief = "what is changed in place after the sigmoid", "M18" if overwritten == "data" else ""
+        look = "what is changed in place after the sigmoid"
         return Wrong("overwritten", expected, got, belief=belief, why=why, look=look)
     if np.abs(came).max() < 1e-9:
-        why = "All slopes are 0, or nearly. The sigmoid may cancel out in the graph, or what is left may be flat here."
-        look = "what is detached, and what is not; in a Function of your own, the formula of its `backward`"
+        why = "All slopes are 0, or nearly. Perhaps the sigmoid cancels out, is flat here, or was overwritten."
+        look = "what is detached, and what is not; in a Function, the formula of its `backward`"
         return Wrong("zero-slopes", expected, got, why=why, look=look)
     if tools.same(came, np.ones_like(came)):
         why = "These are the slopes of `x` itself."
