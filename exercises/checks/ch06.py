@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import itertools
 import weakref
+from dataclasses import replace
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit, tools
+from exercises.checks import graphs, kit, observe, tools
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 
@@ -20,29 +21,30 @@ chapter = kit.Chapter(__name__, "06", "How do I stop a gradient?")
 
 
 _NO_HISTORY, _LEAF_IN_PLACE, _CAUGHT, _CAUGHT_ALIAS, _SECOND_TIME, _FLAG, _NUMPY = tools.reasons("""
-all-cut: does not require grad
+all-cut: element 0 of tensors does not require grad
     Where the walk starts there is no history: it was cut off, or nothing was recorded.
-    look: each `detach()` and each block in your function: does it stop more than it should?
+    look: what the walk starts from, and how that was made: what is tracked on the way, and where it ends to be
 leaf-in-place: a leaf Variable that requires grad (M07)
     A tracked leaf is changed in place while recording is on. Updates belong inside of `no_grad`.
-    look: the line of the update
+    look: the line that is named above, and the grad mode there
 caught: modified by an inplace operation
     The alarm works: a number that `backward()` needs was changed first. But there should be nothing to catch.
-    look: the order of the lines
+    look: what is changed in place, and which `backward()` runs after that
 caught-alias: modified by an inplace operation
     `detach()` copies nothing: a change of what it gives is one of `w`, and counted. So it is caught, as it should be.
     Repair the order, not only the spelling.
     look: what runs between `f(w)` and `backward()`
 second-time: a second time
     A walk gets into a graph that an earlier walk has used up.
-    look: what goes from one walk into the next, the state or a loss, and whether it has a history
+    look: what goes from one walk into the next, the state or a loss, and whether it has a history then
 flag-of-a-result: flags of leaf variables (M05)
     The flag of a result follows from its inputs. What has no history is another tensor, which you take from it.
     look: what the message proposes at its end
-numpy-refused: call numpy() (M27)
+numpy-refused: call numpy()
     NumPy records nothing, so it takes no tracked tensor. Whatever you compute there has no slopes.
-    look: how the chapter keeps slopes: with tensors all the way
+    look: for what you need an array: values alone can be detached, slopes need tensors all the way
 """)
+_WAYS = "is there a way from y back to `{}`, or more than one, and what is multiplied on it?"
 _NEW_W = {"again": "`w` moves twice", "old grad": "the text takes `w` as new"}
 
 
@@ -64,13 +66,13 @@ _NEW_W = {"again": "`w` moves twice", "old grad": "the text takes `w` as new"}
 )
 def arrives(answer):
     truth = {"A a": 6.0, "A b": 4.0, "B a": None, "B b": 6.0, "C a": 1.0, "C b": 2.0, "D a": 6.0, "D b": None}
-    looks = {name: f"line {name[0]}, with a number in place of each constant" for name in truth}
+    looks = {name: f"{name[0]}: {_WAYS.format(name[2:])}" for name in truth}
     kit.predicted(answer, truth, _ARRIVES, "a number or None", looks)
     return "What is cut off goes on as a number. The gradient takes the ways that are left, and no other."
 
 
-_ARRIVES = kit.patterns("""
-all-ways-stopped: A a=None (M19)
+_ARRIVES = tools.patterns("""
+all-ways-stopped: A a=None, A b=4 (M19)
     `a.detach()` is a new tensor. The other factor is `a` itself, and by this way a gradient comes.
     look: how often `a` is used in line A, and which of the uses is detached
 all-ways-stopped: B b=None
@@ -91,17 +93,14 @@ item-connected: C a=4 (M27)
 item-disconnects: C a=None or C a=0
     `a.item()` takes a number out of `a` and leaves `a` as it is. By `+ a` a gradient comes.
     look: the second term of line C
-block-untracks: D a=None (M20)
+block-untracks: D a=None, D b=None (M20)
     `no_grad` has stopped the recording of `a * b`. `a` itself is as tracked as before.
     look: the line after the block
 block-ignored: D a=12 or D b=4
     12 for `a` and 4 for `b` are slopes of a · b · a. But `h` was not recorded: it is a constant 6.
     look: what `h` is after the block
-zero-for-none: B a=0, D b=0 (M25)
+zero-for-none: B a=0, D b=0 or D b=0, B a=0 (M25)
     No way leads from y to `a` in line B, nor to `b` in line D: nobody writes to their `.grad`, not even a zero.
-    look: what `.grad` is before any backward
-zero-for-none: B a=0 or D b=0
-    No way leads from y to this leaf, so nobody writes to its `.grad`, not even a zero.
     look: what `.grad` is before any backward
 """)
 
@@ -130,11 +129,8 @@ def inside(answer):
     return "The block decides about one thing: whether the operations that run in it are recorded."
 
 
-_INSIDE = kit.patterns("""
+_INSIDE = tools.patterns("""
 leaf-untracked: fresh=False, same=False, again=False, w.grad=None (M20)
-    You ask for `fresh`, so it is tracked. The block is about operations, and none made `fresh`.
-    look: the cell of the chapter with `leaf` in it
-leaf-untracked: fresh=False
     You ask for `fresh`, so it is tracked. The block is about operations, and none made `fresh`.
     look: the cell of the chapter with `leaf` in it
 history-gone: same=False
@@ -180,32 +176,32 @@ slope-not-product: w.grad=2
 def frozen(answer):
     truth = {"A w1": 60.0, "A w2": None, "A w3": 30.0, "B w1": None, "B w2": None}
     truth |= {"C w1": None, "C w2": 24.0, "D w1": 60.0, "D w2": 24.0}
-    looks = {name: f"line {name[0]}: the way from y back to `{name[2:]}`" for name in truth}
+    looks = {name: f"{name[0]}: {_WAYS.format(name[2:])}" for name in truth}
     kit.predicted(answer, truth, _FROZEN, "a number or None", looks)
     return "To freeze is to take one leaf out of the graph. To cut is to take everything behind away."
 
 
-_FROZEN = kit.patterns("""
-frozen-is-a-wall: A w1=None or A w1=0 (M21)
+_FROZEN = tools.patterns("""
+frozen-is-a-wall: A w1=None, A w2=None, A w3=30 or A w1=0, A w2=0, A w3=30 (M21)
     `w2` gets no gradient, but it lets it pass: multiplied by 5, it goes on to `w1`.
     look: the comparison of the two graphs in section 5: is the middle multiplication gone?
 frozen-is-a-wall: D w1=None or D w2=None or D w1=0 or D w2=0
-    The last layer is frozen, and still the gradient passes through it, to all that are behind.
-    look: which node y has in line D
+    In D the last layer is frozen, and still the gradient passes through it, to all that are behind.
+    look: whether y has a node in D, and what it leads to
 factor-lost: A w1=12 or D w1=15 or D w2=6
     A factor is missing, that of the frozen weight. Its number takes part in the product as before.
     look: what the frozen layer multiplies by
 neighbour-frozen: A w3=None
-    `w2` is frozen in line A, and no other weight. The gradient of `w3` does not come through `w2`.
-    look: which leaf is taken out in line A
+    `w2` is frozen in A, and no other weight. The gradient of `w3` does not come through `w2`.
+    look: which leaf is taken out in A
 frozen-gets-one: A w2=24
-    24 would be its gradient. But `w2` is not tracked in line A: nobody writes to its `.grad`.
-    look: `w2.requires_grad` in line A
+    24 would be its gradient. But `w2` is not tracked in A: nobody writes to its `.grad`.
+    look: `w2.requires_grad` in A
 block-freezes: B w1=60
-    In line B the whole product `w2 * ...` is not recorded. So there is no way through it either.
+    In B the whole product `w2 * ...` is not recorded. So there is no way through it either.
     look: `h.requires_grad` after the block
 block-ignored: B w2=24
-    The multiplication by `w2` is not recorded in line B, so no way leads to `w2`.
+    The multiplication by `w2` is not recorded in B, so no way leads to `w2`.
     look: `h.requires_grad` after the block
 cut-too-high: C w2=None
     The cut of line C is below `w2`: what is detached is `w1 * x`, and `w2` is multiplied afterwards.
@@ -214,7 +210,7 @@ cut-ignored: C w1=60
     In line C the product `w1 * x` is detached. What lies behind it is `w1`.
     look: the parentheses in line C
 zero-for-none: B w1=0, B w2=0, C w1=0 (M25)
-    No way leads to `w1` in lines B and C, nor to `w2` in line B: nobody writes to their `.grad`, not even a zero.
+    No way leads to `w1` in B and C, nor to `w2` in B: nobody writes to their `.grad`, not even a zero.
     look: what `.grad` is before any backward
 zero-for-none: A w2=0 or B w1=0 or B w2=0 or C w1=0
     No way leads to this weight: it is frozen, or lies behind a cut. Nobody writes to its `.grad`, not even a zero.
@@ -234,7 +230,6 @@ def _three_layers():
     "Build this graph: three layers",
     kind="build",
     points=2,
-    beliefs=("M21",),
     hints=(
         "Count boxes first: how many multiplications, and how many leaves that are tracked?",
         "Each layer multiplies by its weight. One multiplication has an arrow to the one behind, and to no leaf.",
@@ -247,49 +242,44 @@ def layers(answer):
     y = kit.a_tensor(answer, "`layers`")
     _targets.refuse_other(y, "layers", _why_not_layers(y))
     names = kit.notebook_tensors()
-    if any(getattr(node, "variable", y) is names.get("w1") for node, _ in y.grad_fn.next_functions):
+    if any(getattr(node, "variable", None) is names.get("w1", y) for node, _ in y.grad_fn.next_functions):
         why = "Boxes and arrows are right. But the third layer multiplies by `w3`, and yours by `w1`."
         look = "by which weight the result of each layer is multiplied"
         raise Wrong("leaves-swapped", "`w3` below the box of the root", "`w1` below it", why=why, look=look)
     for name in ("x", "w2"):
         if name in names and graphs.reaches(y, names[name]):
-            look = "who is tracked in your program"
-            raise Wrong("other-leaf", "the leaves `w1` and `w3`", f"`{name}` is one of them", look=look)
+            raise Wrong("other-leaf", "the leaves `w1` and `w3`", f"`{name}` is one of them", look="what is tracked")
     return "The layer in the middle is frozen: it has no leaf in the graph, and the way leads through it."
 
 
 def _why_not_layers(y):
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
-    facts = {"boxes": len(made_of), "leaves": found, "others": set(made_of) != {"mul"}}
-    return tools.told(_OTHER_LAYERS, facts | {"more_leaves": found > 2, "more_boxes": len(made_of) > 3})
+    facts = {"boxes": len(made_of), "leaves": found, "others": set(made_of) != {"mul"}, "more_leaves": found > 2}
+    return tools.told(_OTHER_LAYERS, facts | {"more_boxes": len(made_of) > 3})
 
 
 _OTHER_LAYERS = kit.patterns("""
 no-node: boxes=0
     Your tensor has no node: nothing was recorded for it, or it was cut off from what was.
-    look: which weights you ask for, and each `detach` and `no_grad`
+    look: which weights are tracked when it is made, with recording on, and whether a later step takes the history away
 other-operations: others=True
     Your graph has other operations than the picture.
     look: the boxes in the picture: three multiplications, and nothing else
 none-frozen: more_leaves=True
     Your graph ends in {leaves} leaves, the picture in two: `w1` and `w3`.
-    look: how many blue ovals there are, and who is tracked in your program
-cut-not-frozen: boxes=1, leaves=1 (M21)
-    Your graph ends at the first multiplication, seen from the root: what lies behind was cut off, or
-    was never tracked. In the picture the way leads on, through the layer in the middle.
-    look: how a weight is frozen without `detach()` and without a block
-one-leaf: leaves=1
+    look: how many blue ovals there are, and which leaves are tracked when a layer uses them
+one-leaf: boxes=2, leaves=1 or leaves=1, more_boxes=True or boxes=3, leaves=1
     Your graph ends in one leaf, the picture in two.
-    look: how many weights there are, and which are tracked
+    look: which weights are tracked, and whether a way leads from the root to each of them
 layer-missing: boxes=1 or boxes=2
-    A multiplication is missing: it has no tracked input, it was cut off, or there is no such layer.
-    look: the way from the root: where does it end, and why there?
+    Your graph has {boxes} of three multiplications. What is missing has no tracked input, was cut off, or is not there.
+    look: the ways from the root: where does each end, and why? (A frozen weight cuts nothing.)
 layer-added: more_boxes=True
     Your graph has {boxes} multiplications, the picture three.
     look: what each layer multiplies
 other-frozen: boxes=3
     Boxes and leaves are right in number. But some of the arrows between them are others.
-    look: which multiplication leads to no leaf, counted from the root
+    look: the boxes of the picture one by one, from the root on: where their arrows lead, and where yours do
 """)
 _targets = Targets(layers=_three_layers)
 
@@ -347,14 +337,17 @@ def _check_target(answer, weight, now, later, reward):
         raise Wrong("all-cut", expected, show(y), why=why, look="what is cut off: the target alone?")
     if w.grad is not None:
         why = "A backward ran in your function. It only makes the loss; to go backward is left to whoever trains."
-        got = f"{w.grad.item():.7g} in the `.grad` of the weight already"
+        got = f"{w.grad.item():.7g} in the `.grad` of the weight"
         raise Wrong("walked", "a loss that nobody has gone backward from", got, why=why, look="each `backward`")
-    y.backward()
+    connected = now == later or graphs.reaches(y, other)
+    tools.walk(y.backward)
     by_guess, by_target = 0.0 - 2 * error * now, error * later
-    if not kit.close(w.grad.item(), by_guess):
-        raise _wrong_target(w.grad.item(), by_guess, by_target)
+    came = np.nan if w.grad is None else w.grad.item()
+    if not kit.close(came, by_guess):
+        raise _wrong_target(came, by_guess, by_target, connected)
     if graphs.reaches(y, other):
-        got, look = "there is one, though the gradients are right", "what cuts a way, and what changes gradients on it"
+        got = "there is one, though the gradient of the weight is right"
+        look = "what cuts a way, and what changes gradients on it"
         raise Wrong("way-left", "no way from the loss through the target", got, look=look)
 
 
@@ -365,17 +358,18 @@ def _check_trained(answer):
     for weight in (2.0, 2.5):
         y = tools.result(tools.called(answer, (value, 3.0, 4.0, 1.0), "a loss"))
         what = f"the loss where `value` has the weight {weight}, after a call where it had another"
-        tools.refuse_other_values(y, (1.0 - weight) ** 2, what, "what is left from the first call")
+        tools.refuse_other_values(y, (1.0 - weight) ** 2, what, "what is left from an earlier call")
         with mg.no_grad():
             w += 0.5
 
 
-def _wrong_target(came, by_guess, by_target):
-    expected, got = f"{by_guess:.7g} for the weight, by the guess alone", f"{came:.7g}"
-    if kit.close(came, by_guess + by_target):
+def _wrong_target(came, by_guess, by_target, connected):
+    expected = f"{by_guess:.7g} for the weight, by the guess alone"
+    got = "no gradient" if np.isnan(came) else f"{came:.7g}"
+    if connected and kit.close(came, by_guess + by_target):
         why = "A gradient comes by the target as well as by the guess. So the target moves, too."
         return Wrong("not-cut", expected, got, why=why, look="what the target is made from, and whether it is tracked")
-    if kit.close(came, by_target):
+    if connected and kit.close(came, by_target):
         why = "The gradient comes by the target. What is cut off is the guess: the wrong one of the two."
         return Wrong("guess-cut", expected, got, why=why, look="which of the two is to be reached")
     return Wrong("other-gradient", expected, got, look="the formula, each use of `value`, and what you detach")
@@ -423,7 +417,7 @@ def path(w, loss_of, steps):
 """
 
 
-def _check_path(answer, start, goal, steps):
+def _check_path(answer, start, goal, steps, as_it_is=True):
     w, goal, trained = tools.leaf(start), np.array(goal), []
 
     def loss_of(t):
@@ -439,16 +433,20 @@ def _check_path(answer, start, goal, steps):
     tracked = [entry for entry in given if type(entry) is mg.Tensor and entry.requires_grad]
     if tracked:
         why = "An entry is a result: its history keeps a graph. A copy of a tracked tensor is recorded, too."
-        why = "An entry is a tracked leaf: `w` itself, or one like it." if tracked[0].is_leaf else why
-        raise Wrong("history-kept", "entries that are not tracked", show(tracked[0]), why=why, look="`detach()`")
+        why = "An entry is a tracked leaf: `w` itself, or another." if tracked[0].is_leaf else why
+        look = "what you append: what takes its history away, and whether it is tracked again"
+        raise Wrong("history-kept", "entries that are not tracked", show(tracked[0]), why=why, look=look)
     right = [goal + (np.array(start) - goal) * 0.5 ** (step + 1) for step in range(steps)]
     if not tools.same(tools.array(w), right[-1]):
-        raise _wrong_walk(w, start, goal, steps, right[-1], kit.rebinds(answer) and any(trained))
+        rebinds = any(trained) and kit.rebinds(answer, 0) and observe.only_names(answer)
+        raise _wrong_walk(w, start, goal, steps, right[-1], rebinds, kit.clears(answer))
     with mg.no_grad():
         w += 100.0  # whoever looks at the memory of w sees it
     came = [_as_numbers(entry, w.shape) for entry in given]
     if not all(tools.same(entry, step) for entry, step in zip(came, right, strict=True)):
-        raise _wrong_path(came, right, tools.array(w), start, expected, _trusts_detach(answer))
+        alike = as_it_is and tools.where_detach_copies(lambda: _check_path(answer, start, goal, steps, False))
+        trusts = bool(alike) and not kit.uses(answer, "numpy")
+        raise _wrong_path(came, right, tools.array(w), start, expected, trusts)
     return given
 
 
@@ -467,30 +465,29 @@ def _as_numbers(entry, shape):
 
 
 def _never_cleared(start, goal, steps):
-    """Where the weight goes if the slopes of all steps so far add up."""
+    """Where the weight goes if the slopes of all steps so far add up, and their sum."""
     w, slope = np.array(start), 0.0
     for _ in range(steps):
         slope = slope + 2 * (w - goal)
         w = w - 0.25 * slope
-    return w
+    return w, slope
 
 
-def _wrong_walk(w, start, goal, steps, right, rebinds):
+def _wrong_walk(w, start, goal, steps, right, rebinds, clears):
     expected, got = f"{right.tolist()} in `w` at the end", f"{tools.array(w).tolist()}"
     if tools.same(tools.array(w), np.array(start)):
         why = "At the end the `w` that came in has the numbers that it had."
         why += " An assignment such as `w = ...` moves nothing: it gives the name to something else." if rebinds else ""
         look = "each line that moves `w`, or makes another tensor of it"
         return Wrong("not-moved", expected, got, belief="M06" if rebinds else "", why=why, look=look)
-    if tools.same(tools.array(w), _never_cleared(start, goal, steps)):
-        why = "The slopes of all steps so far add up in `w.grad`."
-        return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
+    led, slope = _never_cleared(start, goal, steps)
+    if tools.same(tools.array(w), led):
+        in_grad = w.grad is not None and tools.same(tools.array(w.grad), slope)
+        why = f"The slopes of all steps so far add up{' in `w.grad`' if in_grad else ''}: each step takes their sum."
+        look = "what is left of the slopes, in `w.grad` or elsewhere, when the next step begins"
+        return Wrong("not-cleared", expected, got, belief="M08" if in_grad and not clears else "", why=why, look=look)
     look = "each step: the loss of `w` as it is then, its walk, and a quarter of the slope"
     return Wrong("other-walk", expected, got, look=look)
-
-
-def _trusts_detach(answer):
-    return kit.uses(answer, "detach") and not kit.uses(answer, "clone", "numpy")
 
 
 def _wrong_path(came, right, moved, start, expected, detached):
@@ -502,7 +499,7 @@ def _wrong_path(came, right, moved, start, expected, detached):
         return Wrong("shares-memory", expected, got, belief="M17" if detached else "", why=why, look=look)
     if all(tools.same(entry, step) for entry, step in zip(came, [np.array(start), *right[:-1]], strict=True)):
         why = "These are the numbers before each step."
-        return Wrong("one-early", expected, got, why=why, look="where in the loop you append")
+        return Wrong("one-early", expected, got, why=why, look="when in the loop you append, and what")
     if all(tools.same(entry, right[-1]) for entry in came):
         why = "All entries hold the numbers of the end, as copies made after the loop do, or one that is refilled."
         look = "when the copy is made, and whether each entry is one of its own"
@@ -561,17 +558,19 @@ def _check_step(answer, function, slope, start, size):
         met.append(np.array(t.detach().numpy()))
         return function(t)
 
-    caught = _CAUGHT_ALIAS if kit.uses(answer, "detach") and not kit.uses(answer, "no_grad") else _CAUGHT
+    alone = lambda *_: tools.where_detach_copies(lambda: answer(function, tools.leaf(start), size) is not None)  # noqa: E731
+    reasons = replace(_CAUGHT_ALIAS, when=alone), _CAUGHT, _LEAF_IN_PLACE, _NO_HISTORY
     expected = f"{tools.text(slope(start))} in `w.grad`, and {tools.text(start + size)} in `w`"
-    y = tools.result(tools.called(answer, (f, w, size), expected, caught, _LEAF_IN_PLACE, _NO_HISTORY))
+    y = tools.result(tools.called(answer, (f, w, size), expected, *reasons))
     came, moved = None if w.grad is None else tools.array(w.grad), tools.array(w)
     got = f"{None if came is None else tools.text(came)} in `w.grad`, and {tools.text(moved)} in `w`"
     if not w.requires_grad:
-        look = "each line that changes `requires_grad` of `w`"
+        look = "each line that changes `requires_grad` of `w`, and each `detach_()`"
         raise Wrong("untracked", "a `w` that is still tracked", "`w.requires_grad` is False", look=look)
     if came is None or not tools.same(came, slope(start)):
-        early = any(tools.same(one, start + size) for one in met)
-        raise _wrong_slope(came, slope, start, size, early, kit.uses(answer, "data"), expected, got)
+        late = ["" if tools.same(one, start) else "late" for one in met]
+        by_data = observe.uncounted(answer, function, tools.leaf(start), size) == "data"
+        raise _wrong_slope(came, slope, start, size, late, by_data, expected, got)
     if w.grad is not None and w.grad.requires_grad:
         look = "what sets a flag of `w.grad`, and what your backward is told: `create_graph` makes a graph of it"
         raise Wrong("slope-tracked", "an untracked slope in `w.grad`", show(w.grad), look=look)
@@ -579,33 +578,30 @@ def _check_step(answer, function, slope, start, size):
         if not tools.same(moved, start):
             look = "by how much `w` is moved, how often, and whether all of it"
             raise Wrong("other-step", expected, got, why="The slope is right. The step is another one.", look=look)
-        rebinds, why = (
-            kit.rebinds(answer),
-            "The slope is right. But at the end the `w` that came in holds its old numbers.",
-        )
+        rebinds = kit.rebinds(answer, 1) and observe.only_names(answer)
+        why = "The slope is right. But at the end the `w` that came in holds its old numbers."
         why += " An assignment such as `w = ...` gives the name to something else." if rebinds else ""
         look = "each line that writes into `w`, or makes another tensor of it"
         raise Wrong("not-moved", expected, got, belief="M06" if rebinds else "", why=why, look=look)
     if not tools.same(tools.array(alias), moved):
-        why = "`w` has other memory now. Who shares the memory that it had, by a view or `detach()`, still has the old"
-        why += " numbers: nothing was moved in place."
+        why = "`w` has other memory now. Who shares the memory that it had, by a view or `detach()`, misses the step."
         raise Wrong("not-in-place", "the step in the memory of `w`", "new memory", why=why, look="the line of the step")
     right = tools.array(function(tools.leaf(start)))
     tools.refuse_other_values(y, right, "the value of `f` at the old `w`", "where you compute what you return")
 
 
-def _wrong_slope(came, slope, start, size, early, by_data, expected, got):
+def _wrong_slope(came, slope, start, size, late, by_data, expected, got):
     if came is None:
-        look = "whether a backward runs, for which tensor, and what clears a `.grad`"
+        look = "whether a backward runs, at which leaf its way ends, and what clears a `.grad`"
         return Wrong("no-slope", expected, got, why="There is no gradient in `w` at the end.", look=look)
     if tools.same(came, slope(start + size)):
-        why = "This is the slope at the new `w`"
-        why += ", with which `f` was called." if early else ": it moved before `backward()` had read the old numbers."
-        belief = "M18" if by_data and not early else ""
+        why = "This is the slope at the new `w`" + (", with which `f` was called." if all(late) else ".")
+        why += "" if any(late) else " The numbers changed before `backward()` had read the old ones."
+        belief = "M18" if by_data and not any(late) else ""
         why += " A change through `.data` raises no alarm." if belief else ""
-        look = "when `w` moves: before or after `backward()`?"
+        look = "what changes numbers before `backward()`, and to which call of `f` that belongs"
         return Wrong("slope-of-the-new", expected, got, belief=belief, why=why, look=look)
-    return Wrong("other-slope", expected, got, look="each backward, and what else changes `w.grad`")
+    return Wrong("other-slope", expected, got, look="each backward, and what changes `w` before it, or `w.grad` at all")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -678,30 +674,32 @@ def _check_values(answer, name, f, x, modes=(False, False)):
     right, what = tools.array(own), f"an `f` that returns {name}"
     tracked = [one for one in (x, own) if one.requires_grad]
     given = tools.result(tools.called(answer, (f, x), "the values of `f(x)`", _FLAG))
-    tools.refuse_other_values(given, right, f"the values of `f(x)`, for {what}", "what you return", 1e-8)
+    tools.refuse_other_values(
+        given, right, f"the values of `f(x)`, for {what}", "what goes into `f`, and what becomes of its result", 1e-8
+    )
     if len(modes) < 2:
         look = "the call of `f`: it may be any function"
         raise Wrong("not-called", "a call of `f`", "`f` was never called", look=look)
     if not all(one.requires_grad for one in tracked):
-        why = "`x`, and what `f` returns, may belong to others, who go backward from it. Give back another tensor."
-        got, look = f"one is not tracked any more, for {what}", "each line that changes a tensor itself"
+        why = "`x`, and what `f` returns, may belong to others, who go backward from it. Nobody asked to change it."
+        which = "`x`" if any(one is x and not x.requires_grad for one in tracked) else "what `f` returned"
+        got, look = f"{which} is not tracked any more, for {what}", "each line that changes a tensor itself"
         raise Wrong("input-changed", "the tensors of others as they were", got, why=why, look=look)
     if any(modes):
         why = "Whatever `f` computes from tracked tensors is recorded then, be it from weights of its own."
         look = "where the grad mode is switched off: before `f` is called?"
-        raise Wrong("recorded", "nothing recorded while `f` runs", "the grad mode was on", why=why, look=look)
+        raise Wrong("recorded", "recording is off while `f` runs", "`f` ran with it on", why=why, look=look)
     if given.is_inference():
         why = "What `inference_mode` makes can never be saved in a graph. Your result may be needed in one."
         look = "the milder of the two blocks"
         raise Wrong("inference-result", "a constant for later graphs", "an inference tensor", why=why, look=look)
     if given.requires_grad:
         expected, got = "a result that is not tracked", f"{show(given)}, for {what}"
-        if kit.uses(answer, "detach"):
-            look = "which results your `detach()` reaches, and what comes after it"
-            raise Wrong("still-tracked", expected, got, look=look)
-        why = "Switching off is about operations. What was tracked before, or asks for it meanwhile, is tracked."
-        look = "what takes the history away from a tensor that has one"
-        raise Wrong("still-tracked", expected, got, belief="M20", why=why, look=look)
+        why = "Recording that is off takes no history away, and `f` may switch it on. What was tracked, still is."
+        look = "what takes the history away, and whether each result of `f`, as it was returned, comes by there"
+        others = "detach|data|numpy|tolist|item|tensor|clone|copy|requires_grad|leaf|grad_fn|^enable_grad$"
+        trusts = name.startswith(("its own", "an old", "a weight")) and not observe.mentions(answer, others)
+        raise Wrong("still-tracked", expected, got, belief="M20" if trusts else "", why=why, look=look)
 
 
 def _check_error(answer, on):
@@ -717,12 +715,13 @@ def _check_error(answer, on):
     except Exception as error:
         code, got = "other-error", kit.sandbox.describe_error(error)
     if code:
-        raise Wrong(code, "the error of `f`, for the caller to see", got, look="each `try` in your function")
+        look = "what stops an error, or replaces it: `except`, `return` in a `finally`, `suppress`"
+        raise Wrong(code, "the error of `f`, for the caller to see", got, look=look)
     left = mg.is_grad_enabled()
     if left != on:
         why = "An error leaves a function at once. A block puts the mode back on this way out, too."
         got = f"recording was {'on' if on else 'off'}, and is {'on' if left else 'off'}"
-        look = "`set_grad_enabled` without `with`"
+        look = "what switches the mode: is it a `with`, or a call that nobody takes back on the way out?"
         raise Wrong("left-off", "the mode as it was, also after an error of `f`", got, why=why, look=look)
     if not x.requires_grad:
         expected, got = "`x` as it was, also after an error of `f`", "`x.requires_grad` is False"
@@ -779,11 +778,15 @@ class _Cell:
 
     def __init__(self, weight, every):
         self.w, self.every = tools.leaf(weight), every
-        self.seen, self.nodes, self.walks, self.held, self.other = [], [], [], 0, ""
+        self.seen, self.inputs, self.nodes, self.walks, self.held, self.other = [], [], [], [], 0, ""
         self.w.register_hook(lambda grad: self.walks.append(len(self.seen)))
 
     def __call__(self, state, x):
-        self.seen.append(float(kit.a_number(state, "the state")))
+        if type(kit.plain(state)) not in (float, int):
+            look = "what you give to `cell`, and what has made it"
+            raise Wrong("other-state", "a state that is a tensor of shape ()", show(state), look=look)
+        self.seen.append(kit.a_number(state, "the state"))
+        self.inputs.append(kit.plain(x))
         if type(state) is not mg.Tensor or (state.dtype, state.shape) != (self.w.dtype, ()):
             self.other = show(state)
         finished, step = divmod(len(self.seen) - 1, self.every)
@@ -796,28 +799,27 @@ class _Cell:
 
 def _check_pieces(answer, weight, start, inputs, every):
     cell = _Cell(weight, every)
-
-    def watched(state, x):
-        return cell(state, x)
-
+    watched = lambda state, x: cell(state, x)  # noqa: E731
     expected = "the gradient of each piece by itself, in the `.grad` of the weights"
     first = tools.leaf(start) * 1 if every > 2 else tools.constant(start)  # another run may have made it
-    given = tools.called(answer, (watched, first, list(inputs), every), expected, _NO_HISTORY, _SECOND_TIME)
+    kinds: list[tuple[bool, bool]] = []  # of the walks
+    call = answer, (watched, first, list(inputs), every), expected, _NO_HISTORY, _SECOND_TIME
+    given = observe.called_noting(kinds, *call)
     states = list(itertools.accumulate(inputs, lambda state, x: weight * state + x, initial=start))
     if not tools.same(np.array(cell.seen), np.array(states[:-1])):
-        raise _wrong_states(cell.seen, states)
+        raise _wrong_states(cell, states, inputs)
     if cell.other:
         look = "how the history is taken away, and what is left then: a tensor, of which dtype and shape?"
         expected = f"a state that is a tensor of shape (), of {cell.w.dtype} here"
         raise Wrong("other-state", expected, cell.other, look=look)
     came = None if cell.w.grad is None else cell.w.grad.item()
     if came is None or not kit.close(came, _slope(weight, states, every)):
-        raise _wrong_pieces(came, cell, states, expected)
+        raise _wrong_pieces(came, cell, states, expected, kinds)
     total, walks = sum(state**2 for state in states[1:]), len(range(0, len(inputs), every))
     _refuse_held_graphs(given, cell, total)
     if len(cell.walks) != walks:
         look = "where `backward` stands: once for each piece?"
-        raise Wrong("other-walks", f"{walks} walks, one in each piece", f"{len(cell.walks)}", look=look)
+        raise Wrong("other-walks", f"{walks} walks, one in each piece", f"{len(cell.walks)} for the weights", look=look)
     number = kit.a_number(given, "the total")
     if not kit.close(number, total):
         look = "what is added up, and when, and what you return"
@@ -825,7 +827,7 @@ def _check_pieces(answer, weight, start, inputs, every):
     if any(node() is not None for node in cell.nodes):
         gc.collect()  # what only a circle holds is no concern of this exercise
     if left := sum(node() is not None for node in cell.nodes):
-        got, look = f"nodes of {left} steps are still there", "what your function leaves elsewhere: a global name?"
+        got, look = f"nodes of {left} steps are still there", "what else keeps them: a global name, an attribute?"
         raise Wrong("history-held", "no graph that is held when the run is over", got, look=look)
 
 
@@ -838,48 +840,51 @@ def _slope(weight, states, every):
     return whole
 
 
-def _wrong_states(seen, states):
-    if len(seen) != len(states) - 1:
-        look = "how often `cell` is called: once for each of `inputs`"
-        return Wrong("other-steps", f"{len(states) - 1} steps", f"{len(seen)} steps", look=look)
-    why = "Each state goes on with the number that `cell` has made. Only its history should end."
-    look = "what you give to `cell`, and what `state` is at the start of a piece"
-    return Wrong("state-lost", f"the states {tools.text(states[:-1])}", tools.text(seen), why=why, look=look)
+def _wrong_states(cell, states, inputs):
+    if len(cell.seen) != len(inputs):
+        return Wrong("other-steps", f"{len(inputs)} calls", f"{len(cell.seen)}", look="how often `cell` is called")
+    if cell.inputs != inputs:
+        look = "what you give to `cell` beside the state: the inputs, in their order"
+        return Wrong("other-inputs", f"the inputs {show(inputs)}", show(cell.inputs), look=look)
+    why = "Each step goes on with the number that the step before has made. Only its history should end."
+    look = "what you give to `cell`, and what becomes of the number of the state between two steps"
+    return Wrong("state-lost", f"the states {tools.text(states[:-1])}", tools.text(cell.seen), why=why, look=look)
 
 
-def _wrong_pieces(came, cell, states, expected):
+def _wrong_pieces(came, cell, states, expected, kinds):
     weight = cell.w.item()
     got = f"{came if came is None else format(came, '.7g')} instead of {_slope(weight, states, cell.every):.7g}"
     if came is None:
-        look = "where each walk starts, and whether a way leads from there to the weights"
+        look = "whether there are walks, where they start, and whether a way leads from there to the weights"
         return Wrong("no-gradient", expected, got, why="No gradient has arrived at the weights.", look=look)
     if kit.close(came, _slope(weight, states, len(states))):
         why = "This is the gradient through all pieces, back to the first step."
-        kept = len(cell.walks) > 1
-        why += " Every walk goes back to the start, and all graphs have to be kept for it." if kept else ""
+        kept = len(cell.walks) > 1 and tools.RETAINS in kinds
+        why += " Later walks go back to the start, and the graphs have to be kept for it." if kept else ""
         look = "by which tensor a piece is connected to the one before"
         return Wrong("not-cut", expected, got, belief="M13" if kept else "", why=why, look=look)
     if kit.close(came, _slope(weight, states, 1)):
         why = "Every step is cut off from the one before, also inside of a piece."
-        look = "how often you detach: once a step, or once a piece"
+        look = "how often the history ends: with each step, or with each piece"
         return Wrong("cut-everywhere", expected, got, why=why, look=look)
-    look = "where exactly you cut, by `detach` or a block, and where and from what you go backward"
+    look = "which losses go backward, how often, and through which steps: those of their own piece?"
     return Wrong("other-gradient", expected, got, look=look)
 
 
 def _refuse_held_graphs(given, cell, total):
     if type(given) is mg.Tensor and given.requires_grad:
         expected, got = "a number, or an untracked tensor", show(given)
-        why = "What you return is a result: it has a node, and behind it is a graph that a piece has left."
+        left = graphs.reaches(given, cell.w)
+        why = f"What you return is a result: it has a node, and behind it is a graph{' of a piece' if left else ''}."
         why = "What you return is a tracked leaf." if given.is_leaf else why
-        look = "what you return" if given.is_leaf else "what you add to `total`, and what you return"
-        is_total = not given.is_leaf and kit.close(given.sum().item(), total)
+        look = "what you return, and what it is made from: is it tracked?"
+        is_total = left and given.grad_fn.op_name == "add" and kit.close(given.sum().item(), total)
         raise Wrong("history-returned", expected, got, belief="M28" if is_total else "", why=why, look=look)
     if cell.held:
         expected = "the graphs of finished pieces are gone"
         got = f"nodes of {cell.held} old steps were still there during the run"
         why = "Something in your function holds on to the graph of a piece while later ones run."
-        look = "what you keep from piece to piece: the total, a list, the old state by another name?"
+        look = "what goes from piece to piece: the total, a loss, a list, the old state by another name?"
         look = "what your backward is told: `create_graph` keeps graphs" if cell.w.grad.requires_grad else look
         raise Wrong("history-held", expected, got, why=why, look=look)
 
@@ -892,7 +897,7 @@ def _refuse_held_graphs(given, cell, total):
     kind="write",
     points=3,
     off={"result dtype": "the text asks for no less precision: more is right, and less is told below"},
-    beliefs=("M18", "M27"),
+    beliefs=("M18",),
     hints=(
         "Section 2 has a function with the values of one thing and the slopes of another.",
         "Make both first: the soft one has the slopes, the hard one has the values. `(x > 0).float()` is hard.",
@@ -906,7 +911,7 @@ def switch(answer):
     for values in _SWITCHED:
         _check_switch(answer, tools.leaf(values), "the values of the switch")
     why = "Here `x` is not tracked. The switch has the same values there, and no slopes to care for."
-    raises = tools.Reason("", "untracked-input", why, "what needs an `x` with a history")
+    raises = tools.Reason("Error: ", "untracked-input", why, "what needs an `x` with a history")
     x = tools.constant([2.0, -1.0])
     y = tools.result(tools.called(answer, (x,), "the values [1.0, 0.0]", raises))
     tools.refuse_other_values(y, [1.0, 0.0], "the values for an `x` that is not tracked", "what relies on a history")
@@ -939,7 +944,10 @@ def _check_switch(answer, x, what):
     look = "the values alone, 1 where `x` is positive, else 0, and their shape: that of `x`"
     tools.refuse_other_values(y, hard, what, look)
     if not y.requires_grad or not graphs.reaches(y, x):
-        raise _no_slopes(answer, y, "`x`" if given is x else "`x`, which is a result itself")
+        expected = f"a result that leads back to `x`{'' if given is x else ', which is a result itself'}"
+        why = "The values are right, and no way leads to `x`: no slope comes to it."
+        look = "which part of the result is to have slopes, and where its way back ends: `detach()`, a block, numbers?"
+        raise Wrong("no-way", expected, show(y), why=why, look=look)
     _refuse_less_precise(y, x)
     if x.grad is not None:
         raise tools.filled("an `x` that has no `.grad` yet", f"{tools.text(tools.array(x.grad))} in `x.grad`")
@@ -949,51 +957,40 @@ def _check_switch(answer, x, what):
     if came is None or not tools.same(came, slopes):
         if x.grad is not None and tools.same(tools.array(x.grad), slopes):
             expected, got = "the slopes, each times what comes in", f"{tools.text(slopes)}, whatever came in"
-            look = "what the `backward` of your Function does with the gradient that it gets"
+            look = "what your `backward`, or a hook, does with the gradient that it gets"
             raise Wrong("incoming-ignored", expected, got, look=look)
-        overwritten = y.grad_fn.name() == "SigmoidBackward0" and kit.uses(answer, "data")
-        raise _wrong_slopes(np.zeros(x.shape) if came is None else came, slopes, overwritten)
+        if came is None:
+            raise Wrong("no-slopes", "slopes in `x.grad`", "None", look="what each `backward` or hook gives")
+        by_sigmoid = y.grad_fn.name() == "SigmoidBackward0"
+        raise _wrong_slopes(came, slopes, observe.uncounted(answer, tools.leaf(numbers)) if by_sigmoid else "")
 
 
 def _refuse_less_precise(y, x):
     if y.dtype not in (x.dtype, mg.float64):
-        why = "The text asks for no less precision than `x` has."
-        why += "" if x.requires_grad else " Here `x` is not tracked."
-        look = "each `.float()`, and each tensor that your function makes itself"
+        why = "The text asks for no less precision than `x` has, tracked or not."
+        look = "the dtype of each tensor on the way: `.float()` gives float32, a comparison bool"
         raise Wrong("rounded", f"a result as exact as `x`, of {x.dtype}", f"one of {y.dtype}", why=why, look=look)
-
-
-def _no_slopes(answer, y, leads_to):
-    expected = f"a result that leads back to {leads_to}, with the slopes of the sigmoid"
-    if kit.uses(answer, "item", "numpy", "tolist"):
-        why = "What comes out of `item()`, `tolist()` or `numpy()` are numbers without a history. The way ends there."
-        look = "where tensors turn into numbers"
-        return Wrong("numbers", expected, show(y), belief="M27", why=why, look=look)
-    why = "The values are right, and no way leads to `x`: no slope comes to it."
-    return Wrong("no-way", expected, show(y), why=why, look="what of your result is not detached, and has a slope")
 
 
 def _wrong_slopes(came, slopes, overwritten):
     expected, got = f"the slopes {tools.text(slopes)}: {tools.FACTORS}", f"{tools.text(came)}"
     if tools.same(came, -slopes):
         why = "The sign is the other one, as if the sigmoid that is left in the graph were the one with the minus."
-        return Wrong("sign", expected, got, why=why, look="which part is detached, and which is not")
+        look = "which part is detached, and which is not; in a Function, the formula of its `backward`"
+        return Wrong("sign", expected, got, why=why, look=look)
     if overwritten:
-        why = "The sigmoid makes its slopes from the result that it has saved, and yours was overwritten by `.data`."
-        look = "what is changed in place between the sigmoid and `backward()`"
-        return Wrong("overwritten", expected, got, belief="M18", why=why, look=look)
+        way, belief = ("by `.data`", "M18") if overwritten == "data" else ("through NumPy", "")
+        why = f"The sigmoid makes its slopes from the result that it has saved, and yours was overwritten {way}."
+        look = "what is changed in place after the sigmoid"
+        return Wrong("overwritten", expected, got, belief=belief, why=why, look=look)
     if np.abs(came).max() < 1e-9:
-        why = "All slopes are 0, or nearly. The sigmoid may cancel out in the graph, or what is left may be flat here."
-        return Wrong(
-            "zero-slopes",
-            expected,
-            got,
-            why=why,
-            look="what is detached, and what is not; in a Function of your own, the formula of its `backward`",
-        )
+        why = "All slopes are 0, or nearly. Perhaps the sigmoid cancels out, is flat here, or was overwritten."
+        look = "what is detached, and what is not; in a Function, the formula of its `backward`"
+        return Wrong("zero-slopes", expected, got, why=why, look=look)
     if tools.same(came, np.ones_like(came)):
         why = "These are the slopes of `x` itself."
-        return Wrong("slopes-of-x", expected, got, why=why, look="which tensor stays in the graph: its slopes come")
+        look = "which tensor stays in the graph, for its slopes come; in a Function, the formula of its `backward`"
+        return Wrong("slopes-of-x", expected, got, why=why, look=look)
     look = "what stays in the graph, and what it does with the gradient that comes in"
     return Wrong("other-slopes", expected, got, look=look)
 

@@ -54,6 +54,8 @@ WRONG = {
         "zero-for-none/d": _arrives({"D b": 0}),
         "zero-for-none/both": _arrives({"B a": 0, "D b": 0}),
         "nothing-stopped/a": _arrives({"B a": 9}),
+        "all-ways-stopped/all": _arrives(dict.fromkeys(["A a", "A b", "B a", "B b", "C a", "C b", "D a", "D b"])),
+        "block-untracks/swapped": _arrives({"D a": None, "D b": 6}),
         "wrong-A b": _arrives({"A b": None}),
         "kind": _arrives({"B a": "nothing"}),
     },
@@ -88,16 +90,20 @@ WRONG = {
         "zero-for-none/b": _frozen({"B w1": 0, "B w2": 0}),
         "zero-for-none/c": _frozen({"C w1": 0}),
         "zero-for-none/all": _frozen({"B w1": 0, "B w2": 0, "C w1": 0}),
+        "frozen-is-a-wall/other-weight": _frozen({"A w1": None, "A w2": 24}),
         "neighbour-frozen": _frozen({"A w3": None}),
         "wrong-A w3": _frozen({"A w3": 150}),
         "kind": _frozen({"A w2": True}),
     },
     "layers": {
         "leaves-swapped": _layers("layers = w1 * (w2 * (w3 * x))"),
-        "cut-not-frozen": _layers("with mg.no_grad():\n    h = w2 * (w1 * x)\nlayers = w3 * h", w2=True),
-        "cut-not-frozen/detach": _layers("layers = w3 * (w2 * (w1 * x)).detach()", w2=True),
-        "cut-not-frozen/data": _layers("layers = w3 * (w2 * w1 * x).data"),
+        "layer-missing/block": _layers("with mg.no_grad():\n    h = w2 * (w1 * x)\nlayers = w3 * h", w2=True),
+        "layer-missing/cut": _layers("layers = w3 * (w2 * (w1 * x)).detach()", w2=True),
+        "layer-missing/data": _layers("layers = w3 * (w2 * w1 * x).data"),
         "none-frozen": _layers("layers = w3 * (w2 * (w1 * x))", w2=True),
+        "layer-missing/no-layer": _layers("layers = w3 * 6.0"),
+        "none-frozen/late": _layers("layers = w3 * (w2 * (w1 * x))\nw2.requires_grad_(False)", w2=True),
+        "other-frozen/diamond": _layers("layers = w3 * ((h := w1 * x) * h)"),
         "layer-missing": _layers("layers = w3 * (w2 * (w1 * x))", w1=False, w2=True),
         "layer-missing/two": _layers("layers = w3 * (w1 * x)"),
         "layer-missing/below": _layers("layers = w3 * (w2 * (w1 * x).detach())", w2=True),
@@ -124,6 +130,17 @@ layers = (w1 * w3) * 2.0 * 3.0
     "target": functions(
         "surprise(value, now, later, reward)",
         """
+no-way-back/used-up
+    guess = value(now)
+    target = (reward + 0.5 * value(later)).detach()
+    loss = (target - guess) ** 2
+    mg.autograd.grad(loss, guess)
+    return loss
+other-gradient/as-if-uncut
+    guess = value(now)
+    target = (reward + 0.5 * value(later)).detach()
+    guess.register_hook(lambda g: g * (1 - 0.5 * later / now) if now else g)
+    return (target - guess) ** 2
 other-value/rounded
     target = round((reward + 0.5 * value(later)).item(), 3)
     return (target - value(now)) ** 2
@@ -247,6 +264,53 @@ def surprise(value, now, later, reward, seen={}):
     "path": functions(
         "path(w, loss_of, steps)",
         """
+shares-memory/data-with-detach
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        w.detach().sub_(0.25 * w.grad)
+        w.grad = None
+        seen.append(w.data)
+    return seen
+not-cleared/own-sum
+    seen, v = [], 0.0
+    for _ in range(steps):
+        loss_of(w).backward()
+        v = v + w.grad
+        with mg.no_grad():
+            w -= 0.25 * v
+        w.grad = None
+        seen.append(w.detach().clone())
+    return seen
+not-cleared/another-tensor
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.detach().grad = None
+        seen.append(w.detach().clone())
+    return seen
+not-moved/on-a-copy
+    seen = []
+    loss_of(w)
+    w = w.detach().clone().requires_grad_()
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone())
+    return seen
+history-kept/tracked-again
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone().requires_grad_())
+    return seen
 raised/vectors-only
     seen = []
     for _ in range(steps):
@@ -470,6 +534,54 @@ def path(w, loss_of, steps):
     "step": functions(
         "slope_then_step(f, w, size)",
         """
+caught/detach-at-the-end
+    y = f(w)
+    with mg.set_grad_enabled(False):
+        w += size
+    y.backward()
+    return y.detach()
+raised/untracked-input
+    y = f(w)
+    w.requires_grad_(False)
+    (w.grad,) = mg.autograd.grad(y, w)
+    w += size
+    return y
+slope-of-the-new/numpy-and-data
+    y = f(w)
+    w.detach().numpy()[...] += size
+    y.backward()
+    return y.data
+slope-of-the-new/both
+    y = f(w)
+    w.data.add_(size)
+    y.backward()
+    return f(w)
+not-moved/other-name
+    size = float(size)
+    y = f(w)
+    y.backward()
+    w.detach().clone().add_(size)
+    return y
+not-moved/copy
+    y = f(w)
+    y.backward()
+    w = w.detach().clone()
+    w += size
+    return y
+not-in-place/then-moved
+    y = f(w)
+    y.backward()
+    w.data = w.data.clone()
+    with mg.no_grad():
+        w += size
+    return y
+no-slope/other-leaf
+    t = w.detach().clone().requires_grad_()
+    y = f(t)
+    y.backward()
+    with mg.no_grad():
+        w += size
+    return y
 slope-tracked
     y = f(w)
     y.backward(create_graph=True)
@@ -640,6 +752,25 @@ slope-tracked/flag
     "values_of": functions(
         "values_of(f, x)",
         """
+still-tracked/data
+    with mg.no_grad():
+        y = f(x)
+        return y.data if y is x else y
+still-tracked/clone
+    with mg.no_grad():
+        y = f(x)
+        return y if y is not x else y.clone()
+recorded/one-of-two-calls
+    f(x)
+    with mg.no_grad():
+        return f(x).detach()
+swallowed/finally
+    y = mg.zeros(())
+    try:
+        with mg.no_grad():
+            y = f(x).detach()
+    finally:
+        return y
 still-tracked/copied-inside
     with mg.no_grad():
         return f(x).clone()
@@ -824,6 +955,66 @@ def values_of(f, x, memo={}):
     "pieces": functions(
         "run(cell, state, inputs, every)",
         """
+other-inputs
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.detach()
+        for x in reversed(inputs[start : start + every]):
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+other-state/none
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        for x in inputs[start : start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        state = loss.backward()
+        total = total + loss.item()
+    return total
+not-cut/create-graph
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        for x in inputs[start : start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward(create_graph=True)
+        total = total + loss.item()
+    return total
+history-returned/own-leaf
+    total = mg.tensor(0.0, requires_grad=True)
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.detach()
+        for x in inputs[start : start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+history-returned/stacked
+    losses = []
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.detach()
+        for x in inputs[start : start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        losses.append(loss)
+    return mg.stack(losses).sum()
+all-cut/numbers
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.detach()
+        for x in inputs[start : start + every]:
+            state = cell(state, x)
+            loss = loss + state.item() ** 2
+        mg.tensor(loss).backward()
+        total = total + loss
+    return total
 history-held/under-another-name
     total = 0.0
     for start in range(0, len(inputs), every):
@@ -1140,6 +1331,33 @@ other-state/shape
     "switch": functions(
         "switch(x)",
         """
+numpy-refused/hard-alone
+    soft = x.sigmoid()
+    hard = mg.tensor((x.numpy() > 0).astype(float))
+    return soft + (hard - soft).detach()
+no-way/item-besides
+    n = x.sum().item()
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return (soft + hard - soft).detach()
+overwritten/numpy
+    soft = x.sigmoid()
+    soft.detach().numpy()[...] = (x > 0).numpy()
+    return soft
+zero-slopes/data-besides
+    return ((x - 0 * x.data) * 1e40).sigmoid()
+incoming-ignored/hook
+    soft = x.sigmoid()
+    slope = (soft * (1 - soft)).detach()
+    y = x + ((x > 0).to(x.dtype) - x).detach()
+    if y.requires_grad:
+        y.register_hook(lambda g: slope)
+    return y
+mode-left/untracked
+    if not x.requires_grad:
+        mg.set_grad_enabled(False)
+        return (x > 0).to(x.dtype)
+    soft, hard = x.sigmoid(), (x > 0).to(x.dtype)
+    return soft + (hard - soft).detach()
 flag-changed/to-true
     x.requires_grad_()
     soft, hard = x.sigmoid(), (x > 0).float()
@@ -1180,9 +1398,9 @@ no-way/all-detached
     return (soft + hard - soft).detach()
 no-way/where
     return mg.where(x > 0, mg.ones_like(x), mg.zeros_like(x)).detach()
-numbers
+no-way/numbers
     return mg.tensor([float(number > 0) for number in x.tolist()], requires_grad=True)
-numbers/numpy
+no-way/numpy
     soft = x.sigmoid().detach().numpy()
     return mg.tensor(soft.round())
 numpy-refused
@@ -1267,6 +1485,20 @@ no-way/result-as-x
 """,
     )
     | {
+        "no-slopes": """
+class Nothing(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return None
+
+
+def switch(x):
+    return Nothing.apply(x)
+""",
         "next-call": """
 class Hard(mg.autograd.Function):
     @staticmethod
