@@ -575,7 +575,9 @@ def _check_array(came, shape, of_part, sums=False):
     if came.shape == of_part != shape:
         why = "That is the shape of the part. A gradient has the shape of its tensor."
         look = "how a part gets the shape of its node"
-        belief = "M37" * (shape == (3,) and of_part == (4, 3) and not sums)  # what is asked for later was summed in part
+        belief = "M37" * (
+            shape == (3,) and of_part == (4, 3) and not sums
+        )  # what is asked for later was summed in part
         raise Wrong("unbroadcast", expected, f"one of shape {came.shape}", belief=belief, why=why, look=look)
     if came.shape != shape:
         look = "which dimensions you sum, and which you keep"
@@ -1657,7 +1659,9 @@ def _stage_memory(kind):
     h = x * x
     (h * 5.0).backward()
     _is_refused("no-release/inside", h.backward)
-    _goes_on("frees-all" + "/saved" * bool(getattr(total.node, "saved", None)), lambda: [total.backward(), total.backward()])
+    _goes_on(
+        "frees-all" + "/saved" * bool(getattr(total.node, "saved", None)), lambda: [total.backward(), total.backward()]
+    )
     y, x.grad = (x * x) * 5.0, None
     _goes_on("frees-anyway", lambda: [y.backward(retain_graph=True), y.backward()])
     _expect_grads("5 · x · x at 3, after two walks,", [x], [60.0], {"kept-inside/passed-on": [90.0]})
