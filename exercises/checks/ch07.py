@@ -310,7 +310,7 @@ def shift(answer):
         (0.01, [0.03, -0.02]),
         (-1.5, [2.0, -1.0, 0.5, -0.25, 1.0]),
         (0.0, [1.0, -2.0]),
-        (1000.0, [1.0, -2.0, 0.001]),
+        (30.0, [1.0, -2.0, 0.02]),
     ):
         _check_shift(answer, weight, numbers)
     tools.refuse_writing(answer, tools.leaf(0.5), tools.constant([1.0, -2.0]))

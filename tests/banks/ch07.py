@@ -1484,3 +1484,16 @@ RIGHT["rounds"] = [
     "when = {name: 'fine' for name in 'BF'} | {name: 'at once' for name in 'AG'}\n"
     "when |= {'C': 'wrong', 'D': 'backward', 'E': 'second round'}",
 ]
+
+RIGHT["shift"].append("""class Loss:
+    def __init__(self, scale, shift):
+        self.scale, self.shift = scale, shift
+
+    def __call__(self, w, x):
+        s = 1 / (1 + mg.exp(-(x * w)))
+        a = self.scale * s - self.shift
+        return mg.sum(a.mul(a))
+
+
+loss_of = Loss(10, 5)
+""")
