@@ -56,8 +56,8 @@ from .sandbox import TimeUp, clip, describe_error, show
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
-    "added grad": "It is right where no leaf has a `.grad`. Here each had one, of ones. If the `.grad` of a leaf is "
-    "shown, these ones are taken off.",
+    "added grad": "It is right where no leaf has a `.grad`. Here each had one, of ones: where a `.grad` of a leaf "
+    "is shown, 1 is taken off.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }

@@ -96,11 +96,14 @@ def chain(answer):
 
 _CHAIN = kit.patterns("""
 grad-before: before=15
-    15 comes with backward(). `before` was set one line earlier, when there was no gradient.
-    look: the order of the lines
+    15 comes with backward(). In the text `before` is set one line earlier, when there is no gradient.
+    look: the order of the lines in the text; if you computed it, also in your program
 grad-before: before=0 (M35)
     The forward pass leaves a graph and no gradient, not even a zero: `.grad` is None until backward() has run.
     look: the order of the lines, and `v.grad` of a new tensor
+so-far: dz/de=5, de/dp=5, dp/dv=15
+    5 and 15 are products: what has arrived by then. Asked is each factor alone.
+    look: how much `e` moves when `p` moves, whatever comes after it
 exp-input: de/dp=0 (M36)
     The derivative of exp is exp itself: the local derivative is the result, `exp(0) = 1`, not the input 0.
     look: `e.grad_fn._saved_result` before backward()
@@ -475,7 +478,7 @@ back-again: A=False, C=True or B=False, D=True
     What is gone does not come back, and by your answer a tensor does. It is alive at first: a node has saved it.
     look: `saved=True` in a picture of `y`, and of `total`, just after the lines of A and B
 watch-keeps: A=True, B=True, C=True, D=True, E=True
-    A weak reference does not keep what it watches.
+    A weak reference keeps nothing, backward() frees what was saved, and `del total` lets its graph go.
     look: who else refers to `a` after backward(), and to the first `error` after `del total`
 total-is-a-number: B=False (M28)
     In the text `total` is a tensor with a history: every round so far hangs on it, with what its nodes saved.
@@ -490,7 +493,7 @@ kept-for-ever: D=True
     Only the graph behind `total` kept the first `error`. With the last name of `total`, all of it goes.
     look: who refers to the first `error` after `del total`
 name-forgotten: E=False
-    The graph is gone. But in the text only `total` is deleted: `error` still refers to the last of the three tensors.
+    The graph behind `total` is gone. But `del total` deletes no other name: `error` still refers to the last tensor.
     look: which names the text deletes, and which are left
 """)
 
@@ -606,7 +609,7 @@ def _refuse_history(answer, given, model):
     if kept:
         # Each loss has one addition itself.
         added_up = graphs.operations(given).count("add") > kept == len(model.rounds)
-        belief = "M28" if added_up and not kit.uses(answer, "detach", "detach_") else ""
+        belief = "M28" if added_up and not kit.uses(answer, "detach", "detach_", "clone") else ""
         got = f"{show(given)}, which keeps {kept} round{'s' * (kept != 1)}"
         why = "A result keeps its node, and that keeps the nodes behind it: the graphs of these rounds."
         look, expected = "what the result is made of: losses or numbers?", "a number, or a tensor without history"
@@ -854,7 +857,7 @@ def _check_order(answer, given, root, graph):
         got = f"{len(given)} entries for {len(places)} nodes"
         if missing and len(places) == len(given):
             got = f"{len(places)} of {len(nodes)}; one that is missing is {_name(missing[0])}"
-        elif early:
+        elif early and len(places) == len(given):
             late, first = map(_name, early[0])
             got = f"{first} has its turn before {late}, which still has something for it"
         facts = {"twice": len(places) < len(given), "missing": bool(missing), "forward": early == edges}
@@ -884,12 +887,12 @@ node-missing: no_ends=True
     look: what your walk does with a node that has no edges, and when one is ready
 node-missing: missing=True
     Every node needs a turn.
-    look: what your walk skips, where it stops, and whether a node is taken off as often as it counts
+    look: what your walk skips, where it stops, and whether each arrow that was counted is struck out
 way-forward: forward=True
     This is an order in which values are computed: {root}, the root, stands last. Gradients come from the other end.
     look: which node comes first: the root, or a leaf?
 too-early: else
-    A node that goes too early passes on an incomplete sum. Its turn comes when every arrow into it has delivered.
+    A node that goes too early has an incomplete sum. Its turn comes when every arrow into it has delivered.
     look: what decides the place of a node: does all that sends to it stand before it?
 """)
 

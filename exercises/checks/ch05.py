@@ -67,6 +67,9 @@ def often(answer):
 
 
 _OFTEN = kit.patterns("""
+the-other-way-round: A=once, B=twice, C=once, D=twice, E=once, F=twice
+    Each of the six is the other one.
+    look: which of the two words says that a second walk raises; if you computed it, which one you note after an error
 always-once: A=once, B=once, C=once, D=once, E=once, F=once (M12)
     It fails only at a node that has lost what it saved. Here no node has anything to lose.
     look: the cell of the chapter that goes backward twice from `x + 3`; if you computed it: a size or an index is
@@ -127,9 +130,12 @@ not-cleared: A="6", B="12"
 each-by-itself: B="6", C="6", D="6"
     The lines are one program, with one `x` and one `y`: C finds 6 in `x.grad` and adds 6, and frees what D needs.
     look: what each line finds in `x.grad` and in the node of `y`
-overwrites: B="6", C="6" (M08)
+overwrites: B="6", C="6", D=error (M08)
     C finds 6 in `x.grad` and adds 6.
     look: what backward does to a `.grad` that is there already
+overwrites: B="6", C="6"
+    C finds 6 in `x.grad` and adds 6.
+    look: what is cleared between B and C, and what C leaves to D
 frees-before-it-walks: C=error
     B has retained what the node saved, so C can use it. That C does not retain concerns the walk after C.
     look: the rule about `retain_graph=True`: about which walk is it?
@@ -374,7 +380,8 @@ slope-without-graph: and does not have a grad_fn (M14)
     look: the option of `grad` that makes a graph for the gradient: in which of the walks it has to stand
 cut-slope: and does not have a grad_fn
     A walk starts from something without a history.
-    look: how it was made: each `detach`, and if it is a gradient, the option of `grad` that makes a graph for it
+    look: how it was made: each `detach`, and if it is a gradient, the option of `grad` that makes a graph for it, and in which walk it
+    stands
 another-tensor: not have been used
     No way leads from what a walk starts from to what it asks for. `requires_grad` gives a tensor no history afterwards.
     look: the tensor that each `grad` asks for, and how the one was made that it starts from: is that recorded?
@@ -474,8 +481,8 @@ create-needs-retain: C="6", E=error (M15)
     What is freed is the graph of `y`. The graph of `g` was made in that walk, and has numbers of its own.
     look: the cell of the chapter with `create_graph=True, retain_graph=False` and x ** 3
 one-for-all: A="3", C=error, D=error, E=error
-    Each marked program is alone, with a new `y`: what another one has freed is not missing in C, D and E.
-    look: the sentence below the programs, and what `create_graph=True` leaves behind
+    Each marked program is alone, with a new `y`. And `create_graph=True` needs no `retain_graph=True` beside it.
+    look: the sentence below the programs, and what `create_graph=True` makes and leaves behind
 create-does-not-retain: D=error
     Unless you say otherwise, `create_graph=True` retains the graph of `y`, too.
     look: what differs between lines D and F
