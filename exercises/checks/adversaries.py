@@ -56,8 +56,8 @@ from .sandbox import TimeUp, clip, describe_error, show
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
-    "added grad": "It is right where no leaf has a `.grad`. Here each had one, of ones: where a `.grad` of a leaf "
-    "is shown, 1 is taken off.",
+    "added grad": "It is right where no leaf has a `.grad`. Here each had one, of ones, before the call. Where the "
+    "`.grad` of a leaf is shown, expected or came, 1 is taken off.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
@@ -257,7 +257,11 @@ class State:
         elif not overwritten and tensor._node is not self.node:
             yield "history", f"{name} keeps its `grad_fn`", f"it is {'a leaf now' if tensor.is_leaf else 'another one'}"
         elif not overwritten and self.version is not None and tensor._version != self.version:
-            yield "values", f"no operation in place on {name}", "there was one, after which the numbers are the same"
+            yield (
+                "values",
+                f"no operation in place on {name}, or on what shares its memory",
+                "there was one, after which the numbers are the same",
+            )
         elif not overwritten and _address(tensor) != self.address:
             yield "values", f"{name} keeps its memory", "the same numbers in other memory"
         grad = _grad(tensor)
@@ -572,7 +576,7 @@ _SWALLOWED = (
 _WHY = {
     "entries": "The task does not ask to change what is given, and this is the caller's own list or dict.",
     "first result": "What happens to the result of one call happens to that of the other, too.",
-    "values": "The task does not ask to change what is given. Whoever holds it sees other numbers from now on.",
+    "values": "The task does not ask to change these numbers. Whoever holds them sees other ones from now on.",
     "flag": "The task does not ask to change this `requires_grad`: from now on operations on this tensor are recorded "
     "otherwise.",
     "history": "The task does not ask to change the history of what is given: backward goes another way from now on.",
@@ -961,7 +965,7 @@ def _take_back(lent: list[tuple]) -> tuple[State, tuple[str, str, str]] | None:
     for state, old, touched, hook in lent:
         hook.remove()
         added = any(one is state.tensor for one in touched)
-        between = f"in between {'something was added to it' if added else 'it was set or cleared'}"
+        between = f"in between {'a backward stored something in it' if added else 'it was set or cleared'}"
         put_back = "grad", f"`.grad` of {state.name} is left alone", between
         changed = changed or next(((state, one) for one in state.changed() if one[0] == "grad"), None)
         if added and old._version:  # in place: a leaf that had none would have one of zeros now

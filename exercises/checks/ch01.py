@@ -61,7 +61,9 @@ def _check_tracked(answer, values):
         look = "what your function does with its argument: the numbers, their shape and their dtype"
         raise Wrong("other-values", f"the values {values}", text(tools.array(given)), look=look)
     if given.is_inference():
-        raise Wrong("inference", "one that backward() may use", "an inference tensor", look="in which mode it is made")
+        expected, look = "one that may be saved for backward()", "in which mode it is made"
+        why = "An operation that has to save it for backward(), as `t * t`, refuses it."
+        raise Wrong("inference", expected, "an inference tensor", why=why, look=look)
     if given.grad is not None:
         return  # which is told as what it is (see `adversaries`)
     tools.walk(lambda: (given * given).sum().backward())
@@ -93,6 +95,9 @@ def spread(answer):
 
 
 _SPREAD = kit.patterns("""
+leaf-for-flag: k=True, a=True, b=False, c=False, d=True, e=False
+    For this program these six are what `is_leaf` says. Asked for is `requires_grad`.
+    look: `b.is_leaf` and `b.requires_grad`, one after the other
 everything-tracked: a=True, d=True
     Behind `a` and `d` there is only `k`, and the text does not ask for its gradient.
     look: whether `x` is somewhere behind `a`, and the line that makes `k`
@@ -134,6 +139,9 @@ def leaves(answer):
 
 
 _LEAVES = kit.patterns("""
+other-way-round: x=False, k=False, m=False, y=True, v=True, w=False
+    `True` stands for a leaf. No operation made `x`, so it is one.
+    look: what `True` stands for here, and `x.is_leaf`
 result-never-leaf: m=False, w=False, x=True, k=True, y=False, v=False (M02)
     `k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.
     look: `m.grad_fn`
@@ -149,8 +157,8 @@ tracked-means-leaf: y=True, v=True
     are no leaves.
     look: `y.grad_fn` and `x.grad_fn`, where the text runs as it stands
 asked-too-late: w=False, m=True
-    When `* 2` ran, nothing was tracked, so nothing was recorded. The flag came after.
-    look: which of the two calls in the line of `w` runs first
+    In the text `* 2` runs first, on a tensor that is not tracked, so it is not recorded. The flag of `w` comes after.
+    look: the line of `w` in the text: what is inside the brackets, and what comes after them
 untracked-result: m=False
     `k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.
     look: `m.grad_fn`
@@ -261,9 +269,12 @@ first-only: A=True, B=False, C=False, D=False, E=False
 ints-can-ask: A=False (M27b)
     In the text `n` holds integers. They cannot change a little, so they cannot require grad.
     look: the line that makes `n`, `n.dtype`, and what line A does in a cell of its own
-item-connected: D=False, C=False (M27)
+item-connected: D=False, B=False, C=False (M27)
     `.item()` gives a plain number. The tensor made from it is new: it has no history that backward() could follow.
     look: `mg.tensor(x.sum().item()).requires_grad`
+untracked-backward: D=False, C=False
+    The tensor made from a plain number has no history and is not tracked. backward() from such a tensor raises.
+    look: `mg.tensor(x.sum().item()).requires_grad`, and line D in a cell of its own
 numpy-allowed: B=False
     NumPy records nothing, so the way back to `x` would be lost without a word. While autograd is recording, it is
     refused instead.
@@ -445,7 +456,7 @@ none: came=nothing, returns=False
     look: what each `return` gives back: is one missing?
 f-not-used: called=False
     In this call your function did not call `f`, so what comes of it cannot depend on this one.
-    look: where `f` is used
+    look: where `f` is used, and what leads past it: an `if`, an `except`, a value that is kept
 nudged: came=number, elsewhere=True, walked=False
     `f` was called at another number than `x`, and no backward pass came through it. A difference of values gives the
     slope nearly. Autograd gives it exactly, with one call.
@@ -493,7 +504,8 @@ not-the-grad: in_grad=True
 other-slope: here=False
     look: what `f` is given: is it `x`?
 other-slope: else
-    look: each step to what you return, for several `f`, such as `lambda x: x * x * x.exp()`
+    look: the dtype of what goes into `f`, and each step to what you return, for several `f`, such as
+    `lambda x: x * x * x.exp()`
 """)
 
 
@@ -550,12 +562,12 @@ def _check_squared_errors(answer, start, data):
     tools.walk(total.backward)
     slope = sum(2 * value * (start * value - 1) for value in data)
     expected, got = f"`w.grad` is {slope:.7g} after backward()", f"`w.grad` is {show(w.grad)}"
-    look = "each way from the result to `w`, and what changes gradients on it"
+    look = "each way from the result to `w`: what cuts it off, or changes gradients on it"
     if w.grad is None:
         raise Wrong("no-grad-after", expected, got, look=look)
     if not kit.close(w.grad.item(), slope):
         taken = observe.takes_numbers(answer, tools.leaf(start), list(data))
-        seen = "part of it comes from numbers that were taken out of tracked tensors, and has no way back"
+        seen = "numbers were taken out of tracked tensors, and from these no way leads back"
         why = (
             f"The value is right, and the gradient is not: {seen if taken else 'parts are missing, or others came in'}."
         )
@@ -646,7 +658,7 @@ new-leaf: reached=wb
     look: the flag of each tensor that you make
 still-there: reached=wxb
     `x` still takes part as a tracked tensor, so its edge was recorded.
-    look: each operation that `x` goes into
+    look: each operation that `x` goes into, by this name or another
 b-cut-too: reached=w
     The edge to `b` is gone, too.
     look: what becomes of `b`: does it go in as it is?
@@ -766,7 +778,7 @@ flag-at-the-end: A=False, B=True, C=True, D=True, E=True, F=True, G=True
     look: the leaf that you reach from `E.grad_fn`, and `w.grad` where backward() ran from E alone
 flag-at-the-end: E=True (M01)
     `mg.tensor` makes a new leaf, and the flag is that of the leaf. backward() fills its `.grad`, not that of `w`.
-    look: the leaf that you reach from `E.grad_fn`
+    look: the leaf that you reach from `E.grad_fn`, and `w.grad` where backward() ran from E alone
 data-connected: G=True
     `.data` is the tensor without its past. What is computed from it alone is not recorded.
     look: `u.data.requires_grad`
@@ -830,10 +842,13 @@ set-to-none: E=None
     look: which line sets `w.grad`
 added-twice: C=12.0
     12 is 6 twice. In the text, one `backward()` comes to this `w` while its flag is on.
-    look: which `w` each line uses, and its flag when each `backward()` runs
+    look: how many `backward()` come to this `w` before `C` is read, and whether its flag is on then
 grad-of-b: A=1.0
     1 is the slope by `b`. What is asked for is in `w.grad`.
     look: whose `.grad` each line reads
+value-not-slope: C=10.0
+    10 is `y` itself. What is in `.grad` is how fast it grows with `w`.
+    look: how much `w * w` grows when `w` grows
 other-slope: C=9.0
     9 is w · w itself. Its slope is 2 · w.
     look: how much `w * w` grows when `w` grows

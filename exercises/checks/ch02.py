@@ -49,7 +49,7 @@ other-way-round: a=False, b=True, c=True, d=False, e=False, f=True
     All six are the other way round. Here True stands where a `grad_fn` is. A leaf has none.
     look: `d.grad_fn` and `d.is_leaf`
 trail-goes-on: d=False, e=False
-    `w` is behind both in your program, but not in the graph: `w.detach()` is not tracked, and inside `no_grad()`
+    In the text `w` is behind `d` and `e`, but not in the graph: `w.detach()` is not tracked, and inside `no_grad()`
     nothing is recorded.
     look: `d.grad_fn` and `e.grad_fn`
 looks-like-no-operation: b=True, c=True
@@ -199,7 +199,7 @@ def _refuse_mode_asked(answer: Callable, name: str, right: bool) -> None:
     with mg.no_grad():
         said = tools.called(answer, (t,), f"{right} for {name}, in a `no_grad` block too", *_IN_NO_GRAD)
     if bool(said) != right:
-        why = "Nothing is recorded in there, but `t` and its loss were made before: `backward()` walks all the same."
+        why = "Nothing is recorded in there. But `backward()` from a loss that was made before walks all the same."
         look = "what your function asks beside the flags of `t`"
         raise Wrong("asks-the-mode", f"{right} for {name}, in a `no_grad` block too", show(said), why=why, look=look)
 
@@ -255,7 +255,7 @@ flag-is-enough: is_leaf|retain|grad_fn|backward|^grad$ (M01)
     The flag says that a gradient is computed. It is kept by leaves, and by results that were asked.
     look: a result of a tracked tensor: what does the warning say?
 retained-forgotten: retain|hook|next_functions (M04)
-    True of leaves. But a tracked result gets its `.grad`, too, if `retain_grad()` was called on it.
+    Of leaves your rule is right. But a tracked result gets its `.grad`, too, if `retain_grad()` was called on it.
     look: `retains_grad`
 leaf-is-enough: is_leaf
     Every untracked tensor is a leaf, and for these nothing is computed.
@@ -455,13 +455,13 @@ note-is-a-copy: c=4
     look: the line that makes `g`, and `g is w.grad` after it
 clearing-destroys: d=0 or d=None (M09)
     The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it.
-    look: `mg.draw(loss, saved=True)`
+    look: `mg.draw(loss, saved=True)`, right before `loss.backward()`
 not-cleared: d=15
     `w.grad = None` took the 10 away. The next `backward()` starts from nothing.
     look: the line above `loss.backward()`, and the slope of `5 * w`
 inside-adds: e=9 (M10)
     Inside the graph nothing is kept from the first pass. The second one brings 3 again, not 6.
-    look: `mg.viz.trace(y.backward)`
+    look: `mg.viz.trace(y.backward)` in place of the second `y.backward()`
 second-pass-lost: e=3
     3 is right for one pass. The second one is added to it.
     look: the last two calls of `backward()`
@@ -518,7 +518,7 @@ flag-taken-back: flags=False
     look: `requires_grad` of the leaf
 step-not-recorded: operations=mul
     In your graph there is no subtraction: no recorded step leads to your loss.
-    look: what you do with `w` before the loss: is it recorded?
+    look: whether a step comes before your loss, is recorded, and keeps its history
 other-order: operations=mul sub, root=sub or operations=mul mul sub, root=sub
     The last operation of your graph is the subtraction. In the picture it is the multiplication.
     look: which of the operations touches the leaf
@@ -527,11 +527,11 @@ old-and-new: operations=mul sub, of_leaf=True
     look: both factors of the loss
 two-steps: operations=mul sub sub
     Your graph has two subtractions. In the picture there is one.
-    look: each subtraction in your program: which of them is the step?
+    look: each subtraction in your program: the picture has one, and both arrows of the loss go to its result
 multiplied-again: operations=mul mul sub, of_steps=False or operations=mul mul sub, way=False
     Your graph has two multiplications. In the picture there is one: the new `w` times itself.
     look: each multiplication in your program: which of them is the loss?
-step-computed: operations=mul mul sub or operations=mul sub, twice=True or operations=mul sub, way=True
+step-computed: operations=mul mul sub or operations=mul sub, twice=True or root=mul, of_steps=True, way=True
     What you subtract leads back to the leaf, too. In the picture the step has no way back.
     look: what you subtract: is it tracked?
 used-once: operations=mul sub
@@ -554,7 +554,7 @@ other-operations: else
         "untracked": "the text has `t` tracked",
         "memory": "the same numbers are asked for, not a copy of them",
     },
-    beliefs=("M01", "M05"),
+    beliefs=("M05",),
     hints=(
         "First the number without its history, then the flag.",
         "`detach()` gives you a tensor with the numbers of `t` and without its history. Is it tracked?",
@@ -625,9 +625,11 @@ def _no_leaf(answer: Any, w: mg.Tensor, retained: bool, y: mg.Tensor, expected: 
     cuts = observe.mentions(answer, "^detach|^data$|tensor|numpy|list|_mode|no_grad")
     if observe.sets_flag(answer) and not cuts and not observe.mentions(answer, "^clone$|^copy_$"):
         why = "Setting the flag makes no leaf of a result. It is tracked anyway."
-        return Wrong("flag-on-a-result", expected, show(y), belief="M01", why=why, look="`is_leaf` of your result")
+        return Wrong("flag-on-a-result", expected, show(y), why=why, look="`is_leaf` of your result")
     why = "The history came along: your result leads back to what `t` was computed from."
-    return Wrong("history-kept", expected, show(y), why=why, look="`grad_fn` of your result: which line made it?")
+    return Wrong(
+        "history-kept", expected, show(y), why=why, look="`grad_fn` of your result, beside that of `t`: is it the same?"
+    )
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -1038,6 +1040,9 @@ _NOTES = kit.patterns("""
 not-retained: b=0.0, h.grad=0.0 or b=None, h.grad=None
     In the text `h.retain_grad()` is called before the first backward(): `h` keeps its gradient.
     look: `h.retains_grad`
+cleared-with-w: h.grad=1.0, b=5.0
+    `w.grad.zero_()` and `w.grad = None` are about the gradient of `w`. Nobody has cleared that of `h`.
+    look: each line that speaks of `h.grad`
 overwrites: h.grad=1.0 (M08)
     Each backward() adds to what is there, for a retained result, too, and `h.grad` was never cleared.
     look: what each of the four backward() brings to `h`

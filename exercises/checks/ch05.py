@@ -380,8 +380,8 @@ slope-without-graph: and does not have a grad_fn (M14)
     look: the option of `grad` that makes a graph for the gradient: in which of the walks it has to stand
 cut-slope: and does not have a grad_fn
     A walk starts from something without a history.
-    look: how it was made: each `detach`, and if it is a gradient, the option of `grad` that makes a graph for it, and in
-    which walk it stands
+    look: how it was made: each `detach`, and if it is a gradient, the option of `grad` that makes a graph for it, and
+    in which walk it stands
 another-tensor: not have been used
     No way leads from what a walk starts from to what it asks for. `requires_grad` gives a tensor no history afterwards.
     look: the tensor that each `grad` asks for, and how the one was made that it starts from: is that recorded?

@@ -63,7 +63,7 @@ def _go_backward(answer: Any, name: str, inputs: tuple, right: Any, factors: Any
     if leaf.grad is not None:
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):
-        why = f"In the graph of your result no way leads back to `{name}`."
+        why = f"From your result no way leads back to `{name}`."
         look = f"what cuts the way: `detach`, `no_grad`, `.data`, a flag, numbers, or what is not made of `{name}`"
         raise Wrong("cut-off", f"a result that leads back to `{name}`", show(y), why=why, look=look)
     try:
@@ -93,8 +93,7 @@ def _refuse_gradient(answer: Any, inputs: tuple, leaf: Any, what: str, right: An
     facts["known"] = known is not None and _same(leaf.grad, known)
     facts["nan"] = leaf.grad is not None and np.isnan(tools.array(leaf.grad)).any()
     calls = observe.calls_of(answer, new, new[-1])
-    signs = {"silenced": way == "data"}
-    signs["v_lost"] = bool(calls & {"item", "tolist", "numpy", "__float__"}) and "detach" not in calls
+    signs = {"v_lost": bool(calls & {"item", "tolist", "numpy", "__float__"}) and "detach" not in calls}
     raise tools.told((*_NAN, *patterns), facts, expected, got, **signs)
 
 
@@ -294,7 +293,7 @@ step-refused: S=2
     "Too early",
     kind="fix",
     points=2,
-    beliefs=("M07", "M18"),
+    beliefs=("M07",),
     hints=(
         "Draw the result with `saved=True`. Which node is red, and what has it saved?",
         "Two lines overwrite `a`. Which of them overwrites what `sigmoid` has saved?",
@@ -328,7 +327,7 @@ _NOT_SHIFTED = kit.patterns("""
 still-refused: refused=True
     A value that a node has saved is overwritten. (In `no_grad`, too, an overwrite is counted.)
     look: each line that overwrites something: who has saved it by then?
-silenced: bypassed=True (M18)
+silenced: bypassed=True
     A tensor with a history is overwritten through `.data` or NumPy, which is neither recorded nor counted.
     look: what a new tensor would change
 other-gradient: else
@@ -486,7 +485,7 @@ def _check_shares(answer, values, v):
         "again": "a second step needs gradients of its own",
         "old grad": "the gradients are inputs here",
     },
-    beliefs=("M01", "M06", "M07", "M18"),
+    beliefs=("M01", "M06", "M07"),
     hints=(
         "`p = p - ...` gives the name `p` to a new tensor. Who still has the old one?",
         "Overwrite `p`, and say that this is no computation.",
@@ -628,9 +627,8 @@ def _check_counted(answer, waiting):
                 continue
             raise Wrong("no-way-back", expected, kit.sandbox.describe_error(error), look="what you do to `p`") from None
         got = "its backward() ran, with the new numbers: a wrong gradient without an error"
-        belief = "M18" if observe.uncounted(answer, [_with_gradient()], 0.25) == "data" else ""
         why, look = "A leaf has moved, and nobody counted it.", "how the new numbers get into `p`: are they counted?"
-        raise Wrong("not-counted", expected, got, belief=belief, why=why, look=look)
+        raise Wrong("not-counted", expected, got, why=why, look=look)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -646,7 +644,7 @@ def _check_counted(answer, waiting):
         "again": "twice the steps",
         "old grad": "the text takes `w` as new",
     },
-    beliefs=("M06", "M08", "M18"),
+    beliefs=("M06", "M08"),
     hints=(
         "The second loss was computed at the old `w`. Which number does its graph need, and where is that now?",
         "The second step starts from where the first has led. So its loss has to be computed there.",
@@ -718,7 +716,7 @@ at-the-old-place: place=old
 not-cleared: place=added (M08)
     The second step has used the first gradient once more: backward adds to `.grad`.
     look: what the second step subtracts, and what is in `.grad` before the second backward
-mixed: place=mixed (M18)
+mixed: place=mixed
     The second slope is mixed from the old and the new `w`: it belongs to no place, without an error.
     look: of which `w` each part of the second slope is made, and who counts the line that moves `w`
 other-order: place=swapped
@@ -747,7 +745,6 @@ def _check_alternate(answer, value, rate, losses):
         one = tools.leaf(value)
         is_new = kit.rebinds(answer, 0) and "minus" in observe.calls_of(answer, (one, f, g, rate), one)
         signs = {"not_moved": is_new, "not_cleared": kit.uses(answer, "backward")}
-        signs["mixed"] = observe.uncounted(answer, tools.leaf(value), f, g, rate) == "data"
         raise tools.told(_OTHER_STEPS, facts, expected, f"`w` is {tools.text(came)}", **signs)
     _check_left(w, cleared=False)
 
@@ -885,7 +882,7 @@ _UNCAUGHT = (_REFUSED, replace(_REFUSED, message="a second time"))
 _OTHER_ANSWERS = kit.patterns("""
 used-up-not-noticed: refused=True, walked=True
     An earlier backward has freed a part of the graph, so the next one is refused. The version is not to blame.
-    look: which refusals your function counts, and how far back it looks
+    look: which refusals your function counts, how far back it looks, and whether it looks at all that a backward needs
 healthy-refused: at_once=True
     Your function says True without the last of these lines, too. There nothing was overwritten, and a backward runs.
     look: what your function takes for a sign that a backward is refused, and which errors it counts
@@ -975,7 +972,8 @@ def rounds(answer):
 _ROUNDS = _shown_by_the_first(
     kit.patterns("""
 views-like-one-view: A=fine
-    One operation made all three views. If one of them is overwritten, its node cannot be made anew, as for one view.
+    One operation made all three views. If one of them is overwritten, its node cannot be made anew. That of a single
+    view can.
     look: `split` in section 4, and what it said
 views-told-late: A=backward or A=second round or A=wrong
     The overwrite itself is refused, before any backward: one operation made all three views.

@@ -90,10 +90,12 @@ _INSIDE = kit.patterns("""
 recorded-inside: y tracked=True, operations=4 (M33)
     While `forward` runs, nothing is recorded: `y` is not tracked there, and all of `Mix` is one box.
     look: what `Spy` prints in the chapter, and the picture of the three sigmoids
-recorded-inside: y tracked=True or operations=4 or operations=3
-    While `forward` runs, nothing is recorded: `y` is not tracked there, and for its multiplications there is one box,
-    `Mix`. `AccumulateGrad` is not counted.
-    look: what `Spy` prints in the chapter, and the picture of the three sigmoids
+recorded-inside: y tracked=True
+    While `forward` runs, nothing is recorded: `y` is not tracked there.
+    look: what `Spy` prints in the chapter
+other-count: operations=4 or operations=3
+    Whatever `forward` computes inside is one box, `Mix`. `AccumulateGrad` is not counted.
+    look: the picture of the three sigmoids in the chapter
 one-per-tracked: gradients=1 (M32)
     Only `x` is tracked. But backward returns something for each argument: `k` and `w` get a None each.
     look: the error of `Scale` in the chapter
@@ -600,7 +602,7 @@ def _check_library_is_called(apply):
             raise Wrong("library-not-called", f"`{method}` calls `{name}`", "no call of it", look=look)
         for one in (one for one in given if not isinstance(one, np.ndarray)):
             a_tensor, wanted = isinstance(one, mg.Tensor), f"`{name}` is called with an array"
-            why = "Here NumPy takes the tensor for an array. In PyTorch that fails as soon as the tensor requires grad."
+            why = "Here NumPy takes the tensor for an array. PyTorch refuses that for a tracked one while it records."
             why, look = why * a_tensor, f"what `{name}` is called with, and what makes an array of a tensor"
             raise Wrong(f"library-given-{'tensor' if a_tensor else 'other'}", wanted, show(one), why=why, look=look)
 
@@ -625,8 +627,9 @@ def _check_second_is_no_lie(answer, case):
     expected = f"as the second derivative of y² + x³ an error, or {_rounded(wanted[1])}"
     got = "None" if came[1] is None else _rounded(came[1].numpy())
     why = "The first derivative is right, and the second is neither right nor an error. Autograd does not see how NumPy"
-    why += " computes the slope: a second walk that comes to this node has to raise."
-    look = "which decorator stands above `def backward`: the black box of the chapter has one"
+    why += " computes the slope: where a second walk comes to it, there has to be an error, or a rule of yours that is "
+    why += "right."
+    look = "each `def backward`: the decorator above it (the black box of the chapter has one), and what it returns"
     raise Wrong("silent-second", expected, got, why=why, look=look)
 
 

@@ -269,10 +269,10 @@ def _check_other_walks(answer, walks):
     h, z = x * x, Scalar(-2.0)
     name = "h * z + h, with h = x * x, and z made after h,"
     _expect_walk(answer, h * z + h, [x, z], [-3.0, 2.25], "late-leaf", name)
-    x, name = Scalar(2.0), "a root x that is a leaf" + f", after {walks} walks," * (walks > 1)
-    for _ in range(walks - 1):
-        _walked(answer, x, where=name)
-    _expect_walk(answer, x, [x], [float(walks)], "leaf-as-root", name)
+    x = Scalar(2.0)
+    for times in range(1, walks + 1):
+        name = "a root x that is a leaf" + f", after {times} walks," * (times > 1)
+        _expect_walk(answer, x, [x], [float(times)], "leaf-as-root" + "/again" * (times > 1), name)
 
 
 def _check_large(answer, walk, times):
@@ -451,7 +451,7 @@ def turns(answer):
 def _check_turns(given, root, name):
     expected = f"for {name} a list of its nodes, each once, those that used a result before the node that made it"
     if not isinstance(given, list | tuple):
-        raise Wrong("type", expected, show(given), look="what `return` gives back: a list of nodes")
+        raise Wrong("type", expected, show(given), look="what your function gives back: a list of nodes, all at once")
     if any(type(one) is not Scalar for one in given):
         raise Wrong("type", expected, "a list with other things in it", look="what you put into the list")
     nodes, place = engines.behind(root), {node: i for i, node in enumerate(given)}
@@ -751,7 +751,7 @@ def _check_graph(result, true, mine, leaves, name):
     expected = mg.viz.record(true, view="kept", params=dict(zip("ab", leaves, strict=True)), values=False)
     look = "`name` and `next_nodes` of the nodes, which should be as in the graph of minigrad"
     if node is None:
-        raise _of_engines("not-recorded", "None", name=name)
+        raise _of_engines("not-recorded", "None", name=f"the sum of {name}")
     try:
         came = engines.graph_of(node, names)
         same = mg.viz.difference(expected, came, view="kept").same
@@ -881,7 +881,7 @@ def _check_saved(saved, op, letters, inputs, name):
         asking = next((rule for rule, names in needs.items() if one in names), "")
         why, look = f"For no rule of {name} does `small.needs` list {show(one)}.", "which names you save"
         if asking:
-            look = "for which inputs you look at the rule"
+            look = "for each name that you save: which rule asks for it, and is that rule needed?"
             why = f"The rule for `{asking}` is not needed, because `{letter_of[asking]}` has no node. So {show(one)}, "
             why += "which it asks for, is not to be kept."
         raise Wrong("saves-all", expected, show(list(saved)), why=why, look=look)
@@ -963,7 +963,10 @@ frees-anyway: what was saved, after a turn with retain_graph=True
     With `retain_graph=True` the next walk still needs it.
     look: the condition on which you free
 no-release: `node.saved` is None after a turn
-    The node keeps tensors alive that nobody needs, or cannot tell that it was used up.
+    The node keeps tensors alive that nobody needs.
+    look: the end of your function
+no-release/gone: `node.saved` is None after a turn
+    Nothing tells now that the node was used up.
     look: the end of your function
 rule-again: one call of the rule
     Each next node gets its part once a turn.
@@ -984,7 +987,7 @@ rules-first: an error before a rule is called
     A number that a rule was made for is lost. Before any rule is called, the turn is refused.
     look: what comes first: the versions, or the rules
 frees-first: `node.saved` as before, after the error
-    It has raised, so it is as if the turn had not been. Here what was saved is gone all the same.
+    A turn that is refused should change nothing. Here what was saved is gone all the same.
     look: the line that frees: when does it run?
 """)
 
@@ -1052,7 +1055,7 @@ def _check_parts(given, right, expected):
             raise Wrong("type", expected, show(came), look="what your list has where a node comes next")
         if wanted is not None and (np.shape(came.data) != (2,) or not np.allclose(came.data, wanted)):
             look = "what each rule is called with: the gradient, then the tensors"
-            raise Wrong("other-gradient", expected, f"{show(came)} among them", look=look)
+            raise Wrong("other-gradient", expected, f"{show(came)} where {wanted} should be", look=look)
 
 
 def _check_errors(answer):
@@ -1084,7 +1087,10 @@ def _check_release(answer):
     saved = getattr(node, "saved", ...)
     if saved is not None:
         got = "what was saved is still there" if saved else "an empty dict"
-        raise _of_turns("no-release", "the node has no `saved` any more" if saved is ... else got)
+        raise _of_turns(
+            "no-release" + "/gone" * (saved is ... or not saved),
+            "the node has no `saved` any more" if saved is ... else got,
+        )
     _expect_refusal(answer, node, "no-second-time", "a freed node")
     empty = _made(lambda x, k: x + k)[0]
     for _ in range(2):
@@ -1278,7 +1284,12 @@ def _wrong_slope(belief, came, right, order, factors, sigma):
     ):
         if np.allclose(came, wrong):
             return Wrong(code, expected, got, why=why, look=look)
-    return Wrong("other-gradient", expected, got, look="the derivative of σ, which has two factors, times `grad`")
+    return Wrong(
+        "other-gradient",
+        expected,
+        got,
+        look="what your rule takes for σ(a); then its slope, which has two factors, times `grad`",
+    )
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -1331,7 +1342,7 @@ sub: {what}
     look: your `sub_`: does it overwrite `.data`?
 not-recorded: a node for {name}
     An input has a node, so the result needs a node.
-    look: when a node is made, and who puts it there
+    look: on which condition no node is made, and who puts it there
 constant-recorded: no node for constants
     No input requires a gradient, so there is nothing to record.
     look: when a node is made
@@ -1759,7 +1770,7 @@ def _check_recorded(came, slope, what, order):
     if not np.allclose(values, right, 1e-4, 1e-6):
         expected, got = _entry(values, right, f"as {what}")
         if order == "first":
-            raise Wrong("other-gradient", expected, got, look=f"the rules that {what.rpartition(' of ')[2]} needs")
+            raise Wrong("other-gradient", expected, got, look=f"the rules that {what.partition(' of ')[2]} needs")
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         raise Wrong("second-derivative", expected, got, why=why, look=look)
     if order != "third" and came.node is None:

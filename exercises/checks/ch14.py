@@ -71,7 +71,7 @@ second-time: Trying to backward through the graph a second time
     look: what both of them walk through: which result is used again?
 no-story: 'NoneType' object has no attribute 'variable'
     `story` is None. It is there for the error itself, if `program` ran in a `mg.viz.lines()` of the same thread.
-    look: what `explain` is given, and what is called inside of the `with` block
+    look: what `explain` is given, and whether `program()` is called inside of a `with mg.viz.lines():`
 not-caught: has been modified by an inplace operation
     This is the error that `program` ends with, and it has come out of your function.
     look: which errors your `except` is for, and whether it raises them again
@@ -93,17 +93,17 @@ spoiled: a backward from a result, also after a second call
     Without a second call it ran.
     look: what is kept from one call to the next: a default argument, a global name, an attribute
 shared-graph: a backward from each loss, in any order
-    Each loss needs a graph of its own: a backward frees what it walks through.
+    What several losses share is freed by the first backward, if something was saved there.
     look: what is computed once, and used by several losses
 given-again: new losses from each call
     A backward frees the graph of a loss, so the same loss does not serve twice.
     look: what is kept from one call to the next: a default argument, a global name
-silenced: the gradient {right} for `w` (M18)
+silenced: the gradient {right} for `w`
     Through `.data` a value was changed that a node had saved. That is not counted, so nothing is refused.
     look: what a new tensor would change
 other-gradient: the gradient {right} for `w`
     That no error comes out does not make a gradient right.
-    look: each line that you changed: what it does to the gradient of `w`
+    look: each line that you changed or left out: what it does to the gradient of `w`
 nan-gradient: the gradient {right} for `w`
     Forward or on the way back, something like 0 / 0, 0 * inf or inf - inf was computed.
     look: each operation that the given function does not have: its value and its slope, at 0 and for large numbers
@@ -188,7 +188,6 @@ def _check_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, inputs: tuple, 
         name = "silenced"
     wrong = _wrong(name.partition("/")[0], tools.text(got), right=tools.text(wanted))
     is_seen = name != "through-all" or observe.needs_retain(lambda: answer(*inputs))
-    is_seen = is_seen and (name != "silenced" or not kit.uses(answer, "detach"))
     raise _believed(wrong, wrong.verdict.belief, is_seen)
 
 
@@ -239,10 +238,13 @@ def lines(answer):
 
 
 _LINES = kit.patterns("""
+from-zero: P saved=0 or Q saved=0
+    Lines are numbered from 1, as behind each `#`, and rounds from 1.
+    look: the numbers in the text
 lines-of-the-cell: P saved=3, P overwrote=5 or Q saved=4, Q overwrote=8
     The numbers that count stand behind the lines in the text: 1 to 4 in P, 1 to 5 in Q.
     look: the number behind the line that you mean
-rounds-not-lines: R saved=5, R overwrote=6
+rounds-not-lines: R saved=5, R overwrote=6 or R saved=4, R overwrote=5
     Of R the rounds are asked for, 1 to 3.
     look: which time it is that the line runs
 at-the-error: P overwrote=4
@@ -272,7 +274,7 @@ oldest-first: R saved=1
 next-round: R saved=2, R overwrote=3
     What round 2 saved was overwritten, too. But the node of round 3 comes first, and its `h` was overwritten as well.
     look: what stands below the saving line in the same round
-lines-for-rounds: R saved=3, R overwrote=2
+lines-for-rounds: R saved=3, R overwrote=2 or R saved=3, R overwrote=1
     What was saved in round 3 cannot have been overwritten before that.
     look: what stands below the saving line in the same round
 """)
@@ -304,6 +306,15 @@ def names(answer):
 
 
 _NAMES = kit.patterns("""
+base-for-view: C=y[:2]
+    `y[:2]` makes the view. The line that saved it has a name for it.
+    look: what `part * part` saves
+never-overwritten: C=loss
+    `loss` is made in that line, and is not overwritten.
+    look: what `part * part` saves
+number-has-no-graph: D=x
+    `x` is a plain number: no graph lies behind it.
+    look: what the second round uses of the first
 name-at-the-overwrite: A=t
     `t` is its name inside `scale`, where it is overwritten. In the line that saved it, it has another one.
     look: the line with `mg.exp`
@@ -466,7 +477,6 @@ new-tensor-refused: A=error or A=wrong
     "A gate",
     kind="fix",
     points=2,
-    beliefs=("M18",),
     hints=(
         "Run it under `%%explain`. Which line saved `gate`, which overwrote it?",
         "The repair is at the line that overwrote.",
@@ -659,7 +669,6 @@ def _check_played(answer, g, d, of_g, start, rate):
     "A buffer for each round",
     kind="fix",
     points=2,
-    beliefs=("M18",),
     hints=(
         "Run it under `%%explain`, with a backward from the first loss. Which round saved, which overwrote?",
         "As long as a loss waits, what it saved needs memory of its own.",
@@ -790,15 +799,12 @@ def program():
 
 def _program(source: str, runs: list[bool]) -> Callable:
     """The function `program` of a source, whose lines can be looked up; each of its runs is noted."""
-    file, scope = f"<program {len(source)}>", dict[str, Any](mg=mg)
+    file = f"<program {len(source)}>"
+    scope = dict[str, Any](mg=mg, _noted=lambda: runs.append(mg.is_grad_enabled()))
     linecache.cache[file] = len(source), None, source.splitlines(True), file
-    exec(compile(source, file, "exec"), scope)
-
-    def program() -> None:
-        runs.append(mg.is_grad_enabled())
-        scope["program"]()
-
-    return program
+    noting = source.replace("def program():\n    ", "def program():\n    _noted(); ")  # no line moves
+    exec(compile(noting, file, "exec"), scope)
+    return scope["program"]
 
 
 chapter.lock()

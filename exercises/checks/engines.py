@@ -145,7 +145,7 @@ overwrites/of-one-node: {name}
     Where two edges lead from one node to one other, as in `x * x`, only one of them counts.
     look: how your code goes over the edges of a node, and where two of them could become one
 two-turns: {name}
-    A node that is used twice has two turns, and passes on all it has each time.
+    A node that is used more than once has more than one turn, and passes on all it has each time.
     look: what becomes of a node that is met again while it waits
 too-early: {name} (M11)
     A node has had its turn before one that used its result: its gradient was not complete.
@@ -163,7 +163,7 @@ other-start: {name}
     All of them are {times} times what they should be.
     look: with which gradient the walk starts, how often the root has a turn, and what else every gradient meets
 other-gradient: {name}
-    look: the first node, from the root on, whose gradient is another: what was passed on to it, when, by what slope?
+    look: of the nodes whose gradient is another, the one made last: what was passed on to it, when, by what slope?
 again: {name}, walked again,
     The first walk was right. Then all `.grad` were set to 0, and it was called again.
     look: what your function keeps from call to call: a global name, a default argument, a mark on a node
@@ -188,6 +188,9 @@ late-leaf: {name}
 leaf-as-root: {name}
     The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation.
     look: what the root gets, if it is a leaf
+leaf-as-root/again: {name}
+    After one walk it was 1. The next has to add 1 to what is there, also where the root is a leaf.
+    look: the line that sets the `.grad` of the root
 leaves-cleared: {name}, after {times} walks, (M08)
     The leaves have what a single walk gives. From walk to walk theirs have to add up.
     look: which `.grad` you clear, or set with `=`

@@ -388,7 +388,7 @@ def _check_value(trial: Trial, given: Any, expected: mg.Tensor) -> None:
     shown, got = _told_apart(expected, given)
     wanted = f"{shown} for {trial.inputs_in_words()}"
     if type(given) is not mg.Tensor:
-        look = "what the `return` of forward gives back: a tensor"
+        look = "what the `return` of forward gives back: it has to be a tensor"
         raise Wrong("none" if given is None else "other-type", "a tensor as the result", show(given), look=look)
     suspect = next((s for s in trial.suspects if s.forward and _computes(trial, s.forward, [given])), None)
     if suspect and not _same(given, expected):
@@ -593,7 +593,7 @@ def _of_shape(trial: Trial, run: Run, got: str, came: tuple, shape: tuple) -> Wr
         of_a_result = any(getattr(one, "shape", None) == came for one in run.outputs)
         why = "A gradient has the shape of its input. Yours has more entries" + ", as many as the result" * of_a_result
         why += ": what several results bring is added up."
-        look = "over which dimension backward sums"
+        look = "whether backward sums, and over which dimension"
         return Wrong("not-summed", expected, got, belief="M37" * of_a_result, why=why, look=look)
     if np.prod(came) < np.prod(shape):
         why = "A gradient has the shape of its input. Here too much was added up, or too little came."
@@ -658,7 +658,7 @@ def _factor_of_start(trial: Trial, position: int, came: mg.Tensor, wanted: Any) 
         why = (
             "For grad_output 0 your gradient is not 0. A gradient is the slope times grad_output, in each of its terms."
         )
-        return "no-grad-output", why, "where grad_output stands in what backward returns", ""
+        return "no-grad-output", why, "whether grad_output stands in what backward returns, and where", ""
     if twice is not None and not _same(_array(twice), 2 * _array(came)):
         why = "When grad_output doubles, the gradient has to double. Yours does not."
         return "grad-output-twice", why, "what backward does to grad_output: it is a factor, once", ""
@@ -670,7 +670,7 @@ def _cause(trial: Trial, right: Gradients, position: int, all_came: tuple) -> tu
     came = _array(all_came[position])
     wanted = np.zeros_like(came) if right.came[position] is None else _array(right.came[position])
     if _same(came, -wanted):
-        look = "the signs in backward: a minus too many, or one that is missing"
+        look = "the signs in backward: a minus too many, one that is missing, or one inside a square"
         return "wrong-sign", "The size is right, and the sign is the other one.", look, ""
     for other, gradient in enumerate(right.came):
         if other != position and gradient is not None and _same(came, gradient):
@@ -700,7 +700,7 @@ def _slopes_of_mistakes(trial: Trial, right: Gradients, position: int) -> Iterab
     x, y, start = _array(run.inputs[position]), _array(run.outputs[0]), _array(right.starts[0])
     for row in _single_rows(trial, position, y.shape):
         why = "The input is used for several results, and each use brings a gradient: they are added up. One is left."
-        yield "not-summed", row, why, "over which dimensions backward sums", ""
+        yield "not-summed", row, why, "whether backward sums, and over which dimensions", ""
     if len(run.outputs) > 1 or x.shape != y.shape or not trial.numerical:
         return
     yield "no-slope", start, "What comes is grad_output itself, without a slope.", look, ""

@@ -47,7 +47,7 @@ def no_node(y: mg.Tensor, name: str) -> kit.Wrong:
             why = f"`{name}` is the leaf `{others[0]}` itself, by another name: no operation lies in between."
             return kit.Wrong("leaf-itself", why=why, look=f"the right side of `{name} =`")
         why = f"`{name}` is a leaf: no recorded operation leads to it, and a flag that is set on it makes none."
-        look = f"`{name}.grad_fn`, and on which tensor you set the flag"
+        look = f"`{name}.grad_fn` and that of each result before it, and on which tensor you set the flag"
         untracked = any(not one.requires_grad for one in tensors.values())  # of which it may be made
         return kit.Wrong("asked-at-the-end", belief="M01" if untracked else "", why=why, look=look)
     why = "Your tensor has no `grad_fn`: no operation that made it was recorded, or its history was cut off."

@@ -119,7 +119,8 @@ def tracked():
     "which_raise": {
         "ints-can-ask": _raises(A=False),
         "numpy-allowed": _raises(B=False),
-        "item-connected": _raises(D=False),
+        "untracked-backward": _raises(D=False),
+        "item-connected": _raises(B=False, D=False, E=True),
         "first-only/numpy-too": _raises(B=False, D=False),
         "item-refused/no-history": _raises(C=True, D=False),
         "item-refused": _raises(C=True),

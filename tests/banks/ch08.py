@@ -82,8 +82,8 @@ WRONG = {
     "inside": {
         "recorded-inside": _inside({"y tracked": True, "operations": 4}),
         "recorded-inside/tracked": _inside({"y tracked": True}),
-        "recorded-inside/boxes": _inside({"operations": 4}),
-        "recorded-inside/three": _inside({"operations": 3}),
+        "other-count": _inside({"operations": 4}),
+        "other-count/three": _inside({"operations": 3}),
         "one-per-tracked": _inside(gradients=1),
         "one-per-tensor": _inside(gradients=2),
         "ctx-counted": _inside(gradients=4),
