@@ -171,13 +171,11 @@ def _called(answer: Any, inputs: tuple, expected: str, leaves: list, filled: lis
 
 
 _IS_ZERO = (
-    "Each `.grad` is 0 in the end, and nothing has moved. One way to get this: a clearing between `backward()` and "
+    "Each `.grad` is 0 in the end, and nothing has moved: as with a clearing between `backward()` and the update."
 )
 
 
-def _cleared_too_late(
-    answer: Any, expected: str, got: str, why: str = _IS_ZERO + "update.", later: bool = False
-) -> Wrong:
+def _cleared_too_late(answer: Any, expected: str, got: str, why: str = _IS_ZERO, later: bool = False) -> Wrong:
     """With the belief behind it, if the code names first a `backward()`, then a clearing, and then the update."""
     order = []
     for step in dis.get_instructions(answer) if kit.uses(answer, "backward") else ():
@@ -712,6 +710,8 @@ def _check_smooth(answer, start, number):
     known = (unrecorded, _NO_HISTORY, _SECOND_TIME, _RECURSION)
     given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", *known)
     came = kit.a_number(given, "the smoothed loss")
+    if not run.recorded:
+        raise _STEP_NOT_RECORDED.wrong("`step()` called where autograd records", "a call where it does not")
     _refuse_other_count(len(run.losses), number)
     look = "the factors, the start, how often each loss counts, and what rounds"
     _refuse_other(came, (np.array(run.losses),), _smooth_of, _SMOOTHS, "the smoothed loss", look)
@@ -1031,7 +1031,7 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, belief):
     stayed = list(map(tools.same, came, before))
     if not moved and any(stayed) and all(a or b for a, b in zip(stayed, right, strict=True)):
         why = "Some of the parameters are where they were, and the others are right."
-        raise Wrong("not-all", expected, got, why=why, look="what your loop does with each of the parameters")
+        raise Wrong("not-all", expected, got, why=why, look="what is done with each of the parameters")
     if sped and all(tools.same(p, q - rate * v) for p, q, v in zip(came, before, slopes, strict=True)):
         why = "The parameters move by the slope alone. They are to move by the new speed."
         raise Wrong("plain-step", expected, got, why=why, look="the line that moves the parameter")
@@ -1172,7 +1172,7 @@ def _check_newton(answer, shape, factors, place, formula=None):
     )
     _refuse_other(came, case, lambda place, step, *_: place - step, _NEWTONS, what, look)
     if len(tracked) > _ENOUGH and not tools.trial.circumstances:  # in these each call may be made twice
-        why = "The bottom is right. But these are many small steps, or many tries: Newton's method gets there with one."
+        why = "The bottom is right. But Newton's method takes one step, and needs no more than the slopes and H for it."
         expected, got = "the slopes and H at one place, and one step", f"{len(tracked)} calls of `f`"
         raise Wrong("many-steps", expected, got, why=why, look="what calls `f` again and again")
 
@@ -1209,7 +1209,7 @@ def rate(answer):
 
 
 _VALLEYS = (
-    ([[7.0, 2.0], [2.0, 4.0]], [5.0, -1.0]),
+    ([[14.0, 2.0], [2.0, 11.0]], [5.0, -1.0]),
     ([[4.0, 1.0, 0.5], [1.0, 2.0, -1.0], [0.5, -1.0, 6.0]], [0.0, 1.0, 2.0]),
     ([[0.5, -0.4], [-0.4, 0.5]], [1.0, 1.0]),
     ([[1.0, 0.5], [0.5, 1.0]], [4.0, -2.0]),  # at the bottom
@@ -1447,7 +1447,7 @@ def _not_moved(answer, run, expected, got):
     if all(p._version and p.grad is not None and not tools.array(p.grad).any() for p in run.parameters):
         return _cleared_too_late(answer, expected, got)
     if kit.rebinds(answer):
-        why += ". One way to get this: `p = p - ...` makes a new tensor, and `loss_of()` knows nothing of it."
+        why += ". One way to get this: `p - ...` makes a new tensor, of which `loss_of()` knows nothing."
         return _new_tensor(answer, expected, got, why)
     if any(one is not p for one, p in zip(run.given, run.parameters, strict=False)):
         why, look = f"{why}: `loss_of()` does not know what is in the list now", "an update that overwrites"
@@ -1504,7 +1504,13 @@ def _refuse_other_course(answer, run, right, problem, expected):
         return
     if tools.same(run.losses[:number], right.losses):
         why = f"After a loss of at most {run.bound} there are to be no more."
-        raise Wrong("stops-too-late", expected, got, why=why, look="where your loop ends, and each call of `loss_of()`")
+        raise Wrong(
+            "stops-too-late",
+            expected,
+            got,
+            why=why,
+            look="the condition that ends your loop, and each call of `loss_of()`",
+        )
     if tools.same(run.losses, right.losses[: len(run.losses)]):
         why = f"The last loss is still above {run.bound}."
         look = "each way out of your loop, with the number that it looks at, and each call of `loss_of()`"
