@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -37,15 +36,16 @@ class Mistake:
 
 
 def _mistakes(text: str) -> tuple[Mistake, ...]:
-    """Mistakes as text: names of numbers; then code, what comes out as a formula of them, belief, why, and the look."""
+    """Mistakes as text: names of numbers; then code, what comes out as formulas of them, belief, why, and the look."""
     names, _, table = text.strip("\n").partition("\n")
     return tuple(
         Mistake(code, eval(f"lambda {names.strip('()')}: {formula}"), why, look, belief)
-        for code, formula, belief, why, look in kit.diagnoses(table)
+        for code, formulas, belief, why, look in kit.diagnoses(table)
+        for formula in formulas.split("; ")
     )
 
 
-_RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY, _SECOND_TIME, _RECURSION = tools.reasons("""
+_RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY, _SECOND_TIME, _RECURSION, _OLD_GRAPH = tools.reasons("""
 recorded-update: in-place operation (M07)
     An operation in place is recorded, like any other. A tracked leaf may be overwritten only where nothing is recorded.
     look: what stands inside `no_grad()`
@@ -62,6 +62,10 @@ second-time: a second time
 recursion: maximum recursion depth
     A function calls itself, directly or through others, more often than Python allows.
     look: which function calls itself, and whether a loop can stand there
+old-graph: modified by an inplace operation
+    A walk goes into a graph that has saved a tensor, such as an earlier parameter, which was overwritten since.
+    Retaining keeps such a graph, and does not make it fit.
+    look: what is overwritten between the way forward and the walk, and what is computed before the loop
 """)
 
 
@@ -85,12 +89,6 @@ def _refuse_frozen(leaves: dict[str, mg.Tensor]) -> None:
             raise Wrong("left-frozen", f"`{name}` is a tracked leaf, as before", show(leaf), why=why, look=look)
 
 
-def _is_waiting(y: mg.Tensor | None) -> bool:
-    """Whether there is a graph behind `y` of which no walk has freed anything."""
-    nodes = [] if y is None else graphs.nodes(y)
-    return bool(nodes) and not any(map(graphs.is_freed, nodes))
-
-
 class _Asked:
     """A loss function that remembers of which tensors it was asked: of the caller's leaf, or of others?"""
 
@@ -107,7 +105,7 @@ class _Asked:
         self.of_the_leaf.append(any(one is self.leaf for one in inputs[:1]))
         self.is_tracked, self.of = any(getattr(one, "requires_grad", False) for one in inputs[:1]), inputs[-1:]
         self.found_empty.append(self.leaf.grad is None or not tools.array(self.leaf.grad).any())
-        self.was_waiting |= _is_waiting(self.last())
+        self.was_waiting |= tools.is_waiting(self.last())
         loss = self.loss_of(*inputs)
         self.last = weakref.ref(loss)
         return loss
@@ -130,7 +128,7 @@ def _move(answer: Any, w: mg.Tensor, asked: _Asked, others: tuple, expected: str
     """Call a loop that is to move `w`, and raise what explains one that leaves it where it was."""
     start = tools.array(w)
     lost = lambda *_: asked.lost_the_leaf and not asked.is_tracked  # noqa: E731
-    new_tensor = replace(_NEW_TENSOR, belief=_new_name(answer), when=lost)
+    new_tensor = replace(_NEW_TENSOR, belief=tools.renames(answer), when=lost)
     known = (*reasons, _RECORDED_UPDATE, new_tensor, _NO_HISTORY, _SECOND_TIME)
     _called(answer, (w, asked, *others), expected, [w], asked.filled, *known)
     if not tools.same(tools.array(w), start):
@@ -164,26 +162,16 @@ def _called(answer: Any, inputs: tuple, expected: str, leaves: list, filled: lis
         why = "Nothing had come to the `.grad` of a leaf by then: it is a `backward()` from its loss that fills it."
         look = "what you do with each loss before the line named above"
         raise Wrong("no-backward", expected, got, why=why, look=look)
-    why = (
-        "A `.grad` is None where your function reads it. That of a leaf was filled by `backward()`, and cleared since."
-    )
+    why = "A `.grad` is None where your function reads it. That of a leaf was filled by `backward()`, then cleared."
     raise _cleared_too_late(answer, expected, got, why, any(map(int.__ne__, versions, [p._version for p in leaves])))
 
 
-_IS_ZERO = (
-    "Each `.grad` is 0 in the end, and nothing has moved: as with a clearing between `backward()` and the update."
-)
+_IS_ZERO = "Each `.grad` is 0 in the end, and nothing has moved: as if cleared between `backward()` and the update."
 
 
 def _cleared_too_late(answer: Any, expected: str, got: str, why: str = _IS_ZERO, later: bool = False) -> Wrong:
     """With the belief behind it, if the code names first a `backward()`, then a clearing, and then the update."""
-    order = []
-    for step in dis.get_instructions(answer) if kit.uses(answer, "backward") else ():
-        is_clearing = step.argval == "zero_" or (step.opname, step.argval) == ("STORE_ATTR", "grad")
-        is_update = step.opname == "BINARY_OP" and step.argrepr == "-="
-        order += ["clears"] if is_clearing else ["moves"] if is_update else ["backward"] * (step.argval == "backward")
-    first = [one for number, one in enumerate(order) if one not in order[:number]]
-    belief = "M09" if first == ["backward", "clears", "moves"] and not later else ""
+    belief = "M09" if tools.clears_between(answer) and not later else ""
     if belief:
         why += " To clear before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
     look = "each line that clears, and each `backward()`: which comes last before the update?"
@@ -192,35 +180,12 @@ def _cleared_too_late(answer: Any, expected: str, got: str, why: str = _IS_ZERO,
 
 def _new_tensor(answer: Any, expected: str, got: str, why: str) -> Wrong:
     look = "which tensor each line reads and writes: is it the caller's, and does the update overwrite it?"
-    return Wrong("new-tensor", expected, got, belief=_new_name(answer), why=why, look=look)
-
-
-def _new_name(answer: Any, sign: str = "-") -> str:
-    """The belief behind an update like `w = w - ...`: a line that computes with a name, and gives it to the result."""
-    steps = list(dis.get_instructions(answer)) if kit.rebinds(answer) else []
-    for number, step in enumerate(steps[1:], 1):
-        before = steps[number - 1]
-        if step.opname == "STORE_FAST" and (before.opname, before.argrepr) == ("BINARY_OP", sign):
-            line = next((n for n in range(number, 0, -1) if steps[n].starts_line), 0)
-            if any(one.opname.startswith("LOAD_FAST") and one.argval == step.argval for one in steps[line:number]):
-                return "M06"
-    return ""
-
-
-def _names_grad_once(answer: Any) -> bool:
-    """Whether the code names `.grad` once, as an update does: there is no sign of a clearing, or of one that fails."""
-    steps = dis.get_instructions(answer) if kit.uses(answer, "grad") else ()
-    return sum(step.opname.endswith("_ATTR") and step.argval == "grad" for step in steps) == 1
-
-
-def _count(number: int, thing: str) -> str:
-    """So many of a thing, in words: "1 call", "2 calls"."""
-    return f"{number} {thing}{'es' if thing.endswith('s') else 's'}" if number != 1 else f"1 {thing}"
+    return Wrong("new-tensor", expected, got, belief=tools.renames(answer), why=why, look=look)
 
 
 def _refuse_other_count(calls: int, number: int) -> None:
     if calls != number:
-        expected, got = f"{_count(number, 'call')} of `step()`", _count(calls, "call")
+        expected, got = f"{tools.count(number, 'call')} of `step()`", tools.count(calls, "call")
         raise Wrong("other-count", expected, got, look="how often `step()` is called")
 
 
@@ -257,8 +222,8 @@ _ROUNDS = kit.patterns("""
 overwritten: b 1=2, w 2=1, b 2=2 (M08)
     The second `backward()` brings 0 for `b`, and adds it to what is in `b.grad`.
     look: what `b.grad` holds before the second `backward()`, and which line clears it
-square-lost: w.grad 1=10, b 1=1.5
-    10 is 2e, and `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
+square-lost: b 1=1.5, w.grad 1=10 or b 1=1.5, w 1=1
+    `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
     look: the slope of e², for e = 5
 inner-slope-lost: w.grad 1=10
     10 has one factor 2 only. The slope has two: that of the square, and that in front of `w`.
@@ -266,9 +231,6 @@ inner-slope-lost: w.grad 1=10
 square-lost: w.grad 1=2, w 1=2.8
     That is the slope of 2w − b. The loss is its square.
     look: the slope of e², for e = 5
-other-slope: w 1=1, b 1=1.5
-    `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
-    look: the slope of the loss in `b`
 uphill: w 1=5 or b 1=0
     It goes as far as it should, and the wrong way. Two signs decide: that of its slope, and that of `-=`.
     look: its line `-= ...`, and the sign of its `.grad`
@@ -318,13 +280,8 @@ def step_loss(answer):
     if loss.numel() != 1:
         why = "The graph is that of the picture. But a loss is one number, so that `loss.backward()` can start."
         got = f"a tensor of shape {tuple(loss.shape)}"
-        raise Wrong(
-            "several-numbers",
-            "a loss, which is one number",
-            got,
-            why=why,
-            look="the shapes of `w` and of `b`, and what the mean is taken of",
-        )
+        look = "the shapes of `w` and of `b`, and what the mean is taken of"
+        raise Wrong("several-numbers", "a loss, which is one number", got, why=why, look=look)
     return "Two ways lead back to `w`, so two slopes are added up in `w.grad`: one makes it fit, one keeps it small."
 
 
@@ -498,7 +455,7 @@ def _check_halves(answer, start, old, batches, rate):
         if not any(asked.found_empty[2::2]):
             why = f"{lost.why} To clear before the first `backward()` of a round would cost nothing: its graph keeps "
             lost = replace(lost, why=f"{why}values, and no `.grad`.", belief="M09")
-    others = [one if _names_grad_once(answer) else replace(one, belief="") for one in others]
+    others = [one if tools.names_once(answer, "grad") else replace(one, belief="") for one in others]
     _refuse_other(tools.array(w), case, _halves_end, (lost, *others), what, look)
     if asked.was_waiting:
         why = "`w` is right. But all of the graph of one half was still there when the next half went forward."
@@ -721,7 +678,7 @@ def _check_smooth(answer, start, number):
         why = "Something holds them: a `smooth` that leads back to those before it, or losses that are kept with their "
         why += "graphs. What is cut at the end alone is freed too late."
         look = "what holds a loss, or leads back to one, while the loop runs"
-        others = kit.uses(answer, "detach", "detach_", "append", "extend") or _lists(answer)
+        others = kit.uses(answer, "detach", "detach_", "append", "extend") or tools.makes_a_list(answer)
         belief = "M28" if tracked and not others else ""
         raise Wrong("graphs-kept", "not more than one at any time", got, belief=belief, why=why, look=look)
     if [loss.item() for loss in run.returned] != run.losses:
@@ -732,12 +689,6 @@ def _check_smooth(answer, start, number):
         why = f"The number is right. But what you return is tracked{'.' if given.is_leaf else ', and keeps a graph.'}"
         look = "what `smooth` starts from, what goes into it, and what is returned"
         raise Wrong("last-graph", "a number, or a tensor that is not tracked", show(given), why=why, look=look)
-
-
-def _lists(answer: Any) -> bool:
-    """Whether the code has a comprehension in it: what holds the losses may be a list."""
-    code = dis.Bytecode(answer).dis() if hasattr(answer, "__code__") else ""
-    return any(sign in code for sign in ("LIST_APPEND", "<listcomp>", "<genexpr>"))
 
 
 def _smooth_of(losses, old=0.9, new=0.1, start=None):
@@ -852,11 +803,7 @@ penalty-too-large: _penalized_end(start, goal, rate, rounds, penalty="unhalved")
     `w` moves as if the slope of the penalty were twice as large.
     look: the factor of the penalty, and whether anything else counts it
 """)
-_OLD_PENALTY, _SEVERAL_NUMBERS = tools.reasons("""
-old-graph: modified by an inplace operation
-    A walk goes into a graph that has saved a tensor, such as an earlier `w`, which was overwritten since. Retaining
-    keeps such a graph, and does not make it fit.
-    look: what is overwritten between the way forward and the walk, and what is computed before the loop
+(_SEVERAL_NUMBERS,) = tools.reasons("""
 several-numbers: only for scalar outputs
     What you go backward from has several numbers. `loss_of(w)` is one number, and so has to be the penalty.
     look: what makes one number of the squares, for a `w` of any shape
@@ -876,13 +823,13 @@ def _check_penalized(answer, start, goal, rate, rounds):
     case, asked = (start, goal, rate, rounds), _Asked(loss_of, w)
     expected = f"`w` at {tools.text(_penalized_end(*case))} after {rounds} rounds"
     belief = "M13" if kit.says(answer, "retain_graph") else ""
-    _move(answer, w, asked, (rate, rounds), expected, replace(_OLD_PENALTY, belief=belief), _SEVERAL_NUMBERS)
-    signs = {"M13": belief, "M08": "M08" if _names_grad_once(answer) else ""}
+    _move(answer, w, asked, (rate, rounds), expected, replace(_OLD_GRAPH, belief=belief), _SEVERAL_NUMBERS)
+    signs = {"M13": belief, "M08": "M08" if tools.names_once(answer, "grad") else ""}
     mistakes = tuple(replace(one, belief=signs.get(one.belief, "")) for one in _PENALIZED)
     look = "what each round makes: the loss, the penalty, the step; and how many rounds there are"
     _refuse_other(tools.array(w), case, _penalized_end, mistakes, "`w` at the end:", look)
     _refuse_frozen({"w": w})
-    if any(map(_is_waiting, walked)):
+    if any(map(tools.is_waiting, walked)):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
         why += "that has to be kept."
@@ -949,11 +896,8 @@ no-friction: old + slope
 added-twice: 1.9 * old + slope
     The old speed is in the new one 1.9 times. Nine tenths of it are to stay.
     look: each line that makes or changes a speed
-slope-too-small: 0.9 * old + 0.1 * slope
-    A tenth of the slope goes into your speed. It is to go in whole.
-    look: each line that makes or changes a speed
-slope-too-small: 0.9 * old + rate * slope
-    Your new speed holds `rate` times the slope. It is to hold all of it, and the step is `rate` times the speed.
+slope-too-small: 0.9 * old + 0.1 * slope; 0.9 * old + rate * slope
+    A tenth of the slope goes into your speed, or `rate` times the slope. It is to go in whole.
     look: each line that makes or changes a speed
 """)
 
@@ -972,9 +916,11 @@ def _check_momentum(answer, starts, rate):
         expected = f"after call {number} the parameters {_texts(places)} and the speeds {_texts(pace)}"
         tools.called(answer, (parameters, speeds, rate), expected, _RECORDED_UPDATE, _CLEARED_FIRST)
         _refuse_other_lists(leaves, parameters, speeds, expected)
-        _refuse_stayed(leaves, before, versions, expected, _new_name(answer))
-        _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected, _new_name(answer, "+"))
-        _refuse_not_cleared(leaves, _names_grad_once(answer))
+        _refuse_stayed(leaves, before, versions, expected, tools.renames(answer))
+        _refuse_other_pace(
+            leaves, speeds, places, pace, (before, old, slopes, rate), expected, tools.renames(answer, "+")
+        )
+        _refuse_not_cleared(leaves, tools.names_once(answer, "grad"))
     _refuse_frozen({f"parameters[{i}]": leaf for i, leaf in enumerate(leaves)})
 
 
@@ -1097,11 +1043,8 @@ _NEWTONS = _mistakes("""
 wrong-way: place + step
     The step has the right size, and goes the wrong way: the slopes are to become 0.
     look: the sign of the step
-step-alone: step
-    That is the solution of H · s = slopes. It says how to move, and not where you arrive.
-    look: what you do with the step
-step-alone: -step
-    That is the step. It says how to move, and not where you arrive.
+step-alone: step; -step
+    That is the solution of H · s = slopes, or minus it. It says how to move, and not where you arrive.
     look: what you do with the step
 no-curvature: place - slopes
     You move by the slopes themselves. The second derivatives say how far.
@@ -1166,10 +1109,8 @@ def _check_newton(answer, shape, factors, place, formula=None):
     H = np.array([[2 * ww, wb], [wb, 2 * bb]])
     slopes = H @ place + (w1, b1)
     case = np.array(place), np.linalg.solve(H, slopes), slopes, H
-    what, look = (
-        f"from w = {place[0]:g}, b = {place[1]:g} to",
-        "the slopes, H, the step, and what is returned, each alone",
-    )
+    what = f"from w = {place[0]:g}, b = {place[1]:g} to"
+    look = "the slopes, H, the step, and what is returned, each alone"
     _refuse_other(came, case, lambda place, step, *_: place - step, _NEWTONS, what, look)
     if len(tracked) > _ENOUGH and not tools.trial.circumstances:  # in these each call may be made twice
         why = "The bottom is right. But Newton's method takes one step, and needs no more than the slopes and H for it."
@@ -1233,20 +1174,14 @@ diagonal: 2 / H.diagonal().max()
     That is 2 divided by the largest entry of H, which is on its diagonal. The steepest direction need not lie along one
     of the entries of `x`.
     look: the entries beside the diagonal, and what they do to the curvature
-sum-of-curvatures: 2 / curvatures.sum()
-    That is 2 divided by the sum of all curvatures. Only the largest one decides.
-    look: which of the curvatures you take
-mean-of-curvatures: 2 / curvatures.mean()
-    That is 2 divided by the mean of all curvatures. Only the largest one decides.
+sum-of-curvatures: 2 / curvatures.sum(); 2 / curvatures.mean()
+    That is 2 divided by the sum of all curvatures, or by their mean. Only the largest one decides.
     look: which of the curvatures you take
 upside-down: curvatures[-1] / 2
     That is one divided by the rate.
     look: what is divided by what
-curvature-itself: curvatures[-1]
-    That is the largest curvature. The steeper it is, the smaller the rate has to be.
-    look: how the rate comes from the curvature
-curvature-doubled: 2 * curvatures[-1]
-    That is twice the largest curvature. The steeper it is, the smaller the rate has to be.
+curvature-itself: curvatures[-1]; 2 * curvatures[-1]
+    That is the largest curvature, or twice as much. The steeper it is, the smaller the rate has to be.
     look: how the rate comes from the curvature
 one-row: 2 / np.linalg.norm(H[0])
     That is as much as 2 divided by the length of one row of H. The steepest direction need not lie along one of the
@@ -1348,7 +1283,7 @@ class _Problem:
         self.held, self.was_waiting, self.filled = 0, False, _watch_filling(self.parameters)
 
     def loss_of(self) -> mg.Tensor:
-        self.was_waiting |= _is_waiting(self.last)
+        self.was_waiting |= tools.is_waiting(self.last)
         self.last = None
         self.held = max(self.held, _alive(self.graphs))
         self.last = loss = self.loss(*self.parameters)
@@ -1376,7 +1311,7 @@ class _Problem:
 
 
 def _course(losses: list[float]) -> str:
-    return f"{_count(len(losses), 'loss')}, from {losses[0]:.4g} to {losses[-1]:.4g}"
+    return f"{tools.count(len(losses), 'loss')}, from {losses[0]:.4g} to {losses[-1]:.4g}"
 
 
 _SPARE = 30  # rounds more than are needed, before the check says that the training leads nowhere
@@ -1393,8 +1328,8 @@ def _check_train(answer, problem):
         return run.loss_of()
 
     loss_of.__qualname__ = "loss_of"  # as Python's errors name it
-    old = replace(_OLD_LOSS, belief="M13" if kit.says(answer, "retain_graph") else "")
-    known = (old, _RECORDED_UPDATE, _NO_HISTORY, _ONE_LOSS, _RECURSION)
+    old = replace(_OLD_GRAPH, belief="M13" if kit.says(answer, "retain_graph") else "")
+    known = (old, _RECORDED_UPDATE, _NO_HISTORY, _SECOND_TIME, _RECURSION)
     inputs = run.given, loss_of, run.rate, run.bound
     losses = _called(answer, inputs, expected, run.parameters, run.filled, *known)
     if not run.losses:
@@ -1406,19 +1341,10 @@ def _check_train(answer, problem):
     return [p.detach() for p in run.parameters]
 
 
-_OLD_LOSS, _ONE_LOSS = tools.reasons("""
-old-loss: modified by an inplace operation
-    A walk goes into a graph that has saved a tensor, such as a parameter, which was overwritten since. To retain it
-    does not make it fit.
-    look: where `loss_of()` is called, and what is overwritten before the last walk through its graph
-one-loss: a second time
-    A walk leads into a graph that an earlier walk has used up. The parameters move, so each round needs a new loss.
-    look: how often `loss_of()` is called, and how often you go backward from its loss
-""")
-
-
 def _leads_nowhere(answer, run, right, problem, expected):
-    got = f"after {_count(len(run.losses), 'call')} of `loss_of()` it is {run.losses[-1]:.4g}, and your loop goes on"
+    got = (
+        f"after {tools.count(len(run.losses), 'call')} of `loss_of()` it is {run.losses[-1]:.4g}, and your loop goes on"
+    )
     if min(run.losses) <= run.bound:
         why = f"A loss was at most {run.bound}, and your function did not stop."
         return Wrong("does-not-stop", expected, got, why=why, look="the condition that should end your loop")
@@ -1433,7 +1359,7 @@ def _leads_nowhere(answer, run, right, problem, expected):
         why, look = f"These are where they were: {', '.join(still)}.", "what your loop does with each of the parameters"
         return Wrong("not-all", expected, got, why=why, look=look)
     why = "With one call a round, and a step of `rate` times its slope for each parameter, it takes "
-    why += f"{_count(len(right.losses), 'call')}."
+    why += f"{tools.count(len(right.losses), 'call')}."
     look = "in each round: the calls, what is in each `.grad`, and the step"
     nowhere = Wrong("leads-nowhere", expected, got, why=why, look=look)
     return _mistaken_course(answer, run, problem, expected, got) or nowhere
@@ -1460,7 +1386,7 @@ def _mistaken_course(answer, run, problem, expected, got):
         other = _Problem(*problem)
         other.run(min(len(run.losses), 6), **mistake.gives())
         if len(other.losses) > 2 and tools.same(run.losses[: len(other.losses)], other.losses):
-            belief = mistake.belief if _names_grad_once(answer) else ""
+            belief = mistake.belief if tools.names_once(answer, "grad") else ""
             return Wrong(mistake.code, expected, got, belief=belief, why=mistake.why, look=mistake.look)
     return None
 
@@ -1530,7 +1456,7 @@ def _refuse_other_list(losses, run, right, expected):
     came = [kit.a_number(loss, "each loss") for loss in losses]
     if tools.same(came, right.losses):
         return
-    got = f"{_count(len(came), 'number')} in the list, which begins with {show(came[:4])}"
+    got = f"{tools.count(len(came), 'number')} in the list, which begins with {show(came[:4])}"
     for which, most in (("last", right.losses[:-1]), ("first", right.losses[1:])):
         if tools.same(came, most):
             why = f"One loss is missing in the list, as when the {which} is not appended."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -276,3 +277,53 @@ def something(given: Any, function: Callable, expected: str) -> Any:
         look = "whether a `return` is missing" if kit.returns_nothing(function) else look
         raise Wrong("none", expected, "None", look=look)
     return given
+
+
+def _steps(function: Any) -> list[dis.Instruction]:
+    return list(dis.get_instructions(function)) if hasattr(function, "__code__") else []
+
+
+def renames(function: Any, sign: str = "-") -> str:
+    """The belief behind an update like `w = w - ...`: a line that computes with a name, and gives it to the result."""
+    steps, start = _steps(function) if kit.rebinds(function) else [], 0
+    for number, step in enumerate(steps):
+        start = number if step.starts_line else start
+        before, name = steps[max(number - 1, 0)], step.argrepr.split(", ")[0]
+        if step.opname.startswith("STORE_FAST") and (before.opname, before.argrepr) == ("BINARY_OP", sign):
+            if any(
+                one.opname.startswith("LOAD_FAST") and name in one.argrepr.split(", ") for one in steps[start:number]
+            ):
+                return "M06"
+    return ""
+
+
+def names_once(function: Any, attribute: str) -> bool:
+    """Whether the code names an attribute once, as an update does `.grad`: nothing there clears it, or fails to."""
+    return sum(step.opname.endswith("_ATTR") and step.argval == attribute for step in _steps(function)) == 1
+
+
+def clears_between(function: Any) -> bool:
+    """Whether the code names first a `backward()`, then a clearing, and then an update."""
+    order = []
+    for step in _steps(function):
+        is_clearing = step.argval == "zero_" or (step.opname, step.argval) == ("STORE_ATTR", "grad")
+        is_update = step.opname == "BINARY_OP" and step.argrepr == "-="
+        order += ["clears"] if is_clearing else ["moves"] if is_update else ["backward"] * (step.argval == "backward")
+    return list(dict.fromkeys(order)) == ["backward", "clears", "moves"]
+
+
+def makes_a_list(function: Any) -> bool:
+    """Whether the code has a comprehension in it."""
+    code = dis.Bytecode(function).dis() if hasattr(function, "__code__") else ""
+    return any(sign in code for sign in ("LIST_APPEND", "<listcomp>", "<genexpr>"))
+
+
+def is_waiting(y: mg.Tensor | None) -> bool:
+    """Whether there is a graph behind `y` of which no walk has freed anything."""
+    nodes = [] if y is None else graphs.nodes(y)
+    return bool(nodes) and not any(map(graphs.is_freed, nodes))
+
+
+def count(number: int, thing: str) -> str:
+    """So many of a thing, in words: "1 call", "2 calls"."""
+    return f"{number} {thing}{'es' if thing.endswith('s') else 's'}" if number != 1 else f"1 {thing}"

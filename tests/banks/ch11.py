@@ -104,7 +104,7 @@ WRONG = {
         "square-lost": _numbers({"w.grad 1": 2, "w 1": 2.8}),
         "uphill": _numbers({"w 1": 5}),
         "uphill/b": _numbers({"b 1": 0}),
-        "other-slope": _numbers({"b 1": 1.5, "loss 2": 0.25, "b 2": 2}),
+        "square-lost/b": _numbers({"b 1": 1.5, "loss 2": 0.25, "b 2": 2}),
         "no-rate": _numbers({"w 1": -17}),
         "not-moved": _numbers({"w 1": 3, "b 1": 1, "loss 2": 25, "w 2": 3, "b 2": 1}),
         "both-added-up/b-overwritten": _numbers({"w 2": -1, "b 2": 2}),
@@ -973,11 +973,11 @@ def newton(f, w, b):
         "diagonal": _rate("return 2 / H.diagonal().max()"),
         "diagonal/entry": _rate("return 2 / H.max()"),
         "sum-of-curvatures": _rate("return 2 / H.trace()"),
-        "mean-of-curvatures": _rate("return 2 / np.linalg.eigvalsh(H).mean()"),
+        "sum-of-curvatures/mean": _rate("return 2 / np.linalg.eigvalsh(H).mean()"),
         "upside-down": _rate("return np.linalg.eigvalsh(H)[-1] / 2"),
         "other-numbers/determinant": _rate("return 2 / np.linalg.det(H)"),
         "curvature-itself": _rate("return np.linalg.eigvalsh(H)[-1]"),
-        "curvature-doubled": _rate("return 2 * np.linalg.eigvalsh(H)[-1]"),
+        "curvature-itself/doubled": _rate("return 2 * np.linalg.eigvalsh(H)[-1]"),
         "one-row": _rate("return 2 / np.sqrt((H[0] ** 2).sum())"),
         "other-numbers": _rate("return 0.1"),
         "grad-changed": _def(
@@ -1023,14 +1023,14 @@ def largest_rate(f, x):
         ),
         "new-tensor/recorded": _train(update="for p in parameters:\n    p = p - rate * p.grad"),
         "recorded-update": _train(update="for p in parameters:\n    p -= rate * p.grad"),
-        "old-loss": _train(
+        "old-graph": _train(
             loss="losses.append(loss.item())", back="loss.backward(retain_graph=True)", before="loss = loss_of()"
         ),
-        "one-loss/each-parameter": _train(
+        "second-time/each-parameter": _train(
             back="slopes = [mg.autograd.grad(loss, p)[0] for p in parameters]",
             update="for p, slope in zip(parameters, slopes):\n    p.data -= rate * slope",
         ),
-        "one-loss": _train(loss="losses.append(loss.item())", before="loss = loss_of()"),
+        "second-time": _train(loss="losses.append(loss.item())", before="loss = loss_of()"),
         "retained": _train(back="loss.backward(retain_graph=True)"),
         "retained/later": _train(back="loss.backward(retain_graph=len(losses) > 1)"),
         "graphs-kept": _train(loss="loss = loss_of()\nlosses.append(loss)"),
@@ -1121,7 +1121,7 @@ def train(parameters, loss_of, rate, bound):
             for p in parameters:
                 p -= rate * p.grad
 """,
-        "old-loss/this-round": """
+        "old-graph/this-round": """
 def train(parameters, loss_of, rate, bound):
     losses = []
     while True:
