@@ -96,17 +96,18 @@ class _Asked:
         self.loss_of, self.leaf = loss_of, leaf
         self.of_the_leaf: list = []
         self.found_empty: list = []  # whether there was nothing in `.grad`, when each loss was asked for
-        self.is_tracked, self.of = True, ()  # what the last loss was asked of: of a tracked tensor, and of which half
+        self.is_tracked, self.of = True, []  # what the last loss was asked of: of a tracked tensor, and of which half
         self.last: Callable[[], mg.Tensor | None] = lambda: None
         self.was_waiting = False  # whether the graph of a loss was whole when the next one was asked for
         self.version, self.filled = leaf._version, _watch_filling([leaf])
 
-    def __call__(self, *inputs: Any) -> mg.Tensor:
-        self.of_the_leaf.append(any(one is self.leaf for one in inputs[:1]))
-        self.is_tracked, self.of = any(getattr(one, "requires_grad", False) for one in inputs[:1]), inputs[-1:]
+    def __call__(self, *inputs: Any, **named: Any) -> mg.Tensor:
+        w, *self.of = [*inputs, *named.values()] or [None]
+        self.of_the_leaf.append(w is self.leaf)
+        self.is_tracked = getattr(w, "requires_grad", False)
         self.found_empty.append(self.leaf.grad is None or not tools.array(self.leaf.grad).any())
         self.was_waiting |= tools.is_waiting(self.last())
-        loss = self.loss_of(*inputs)
+        loss = self.loss_of(*inputs, **named)
         self.last = weakref.ref(loss)
         return loss
 
@@ -153,7 +154,7 @@ def _called(answer: Any, inputs: tuple, expected: str, leaves: list, filled: lis
         if "NoneType" not in got or ".grad" not in got:
             raise
     if all(leaf.grad is not None for leaf in leaves):
-        why = "Each leaf has its gradient. What is None is something else, such as the `.grad` of a tensor that an "
+        why = "Each leaf has a `.grad`. What is None is something else, such as the `.grad` of a tensor that an "
         raise _new_tensor(answer, expected, got, why + "update has made.")
     if "zero_" in got:
         why = "A `.grad` may be None, as before the first `backward()`: then there is nothing to fill with zeros."
@@ -813,8 +814,8 @@ several-numbers: only for scalar outputs
 def _check_penalized(answer, start, goal, rate, rounds):
     w, goals, walked = tools.leaf(start), tools.constant(goal), []
 
-    def loss_of(tensor):
-        loss = ((tensor - goals) ** 2).sum()
+    def loss_of(w):
+        loss = ((w - goals) ** 2).sum()
         if loss.requires_grad:
             loss.register_hook(lambda _: walked.append(loss))
         return loss
@@ -833,7 +834,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
         why += "that has to be kept."
-        look = "the options of `backward`, each call of `loss_of`, and where the penalty is made"
+        look = "the options of each walk, each call of `loss_of`, and where the penalty is made"
         raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
 
 
@@ -1342,9 +1343,8 @@ def _check_train(answer, problem):
 
 
 def _leads_nowhere(answer, run, right, problem, expected):
-    got = (
-        f"after {tools.count(len(run.losses), 'call')} of `loss_of()` it is {run.losses[-1]:.4g}, and your loop goes on"
-    )
+    calls = tools.count(len(run.losses), "call")
+    got = f"after {calls} of `loss_of()` it is {run.losses[-1]:.4g}, and your loop goes on"
     if min(run.losses) <= run.bound:
         why = f"A loss was at most {run.bound}, and your function did not stop."
         return Wrong("does-not-stop", expected, got, why=why, look="the condition that should end your loop")

@@ -298,8 +298,13 @@ def renames(function: Any, sign: str = "-") -> str:
 
 
 def names_once(function: Any, attribute: str) -> bool:
-    """Whether the code names an attribute once, as an update does `.grad`: nothing there clears it, or fails to."""
-    return sum(step.opname.endswith("_ATTR") and step.argval == attribute for step in _steps(function)) == 1
+    """Whether a function names an attribute once, as an update does `.grad`: nothing there clears it, or fails to.
+
+    The functions that it calls by a global name count, too.
+    """
+    names = getattr(getattr(function, "__code__", None), "co_names", ())
+    steps = [step for one in (function, *map(getattr(function, "__globals__", {}).get, names)) for step in _steps(one)]
+    return sum(step.opname.endswith("_ATTR") and step.argval == attribute for step in steps) == 1
 
 
 def clears_between(function: Any) -> bool:

@@ -349,6 +349,23 @@ def train_halves(w, loss_of, batches, rate):
         with mg.no_grad():
             w -= rate * w.grad
 """,
+        "never-cleared/keywords": """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        loss_of(w=w, half=one).backward()
+        loss_of(w=w, half=other).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "new-tensor/copy-not-walked": """
+def train_halves(w, loss_of, batches, rate):
+    d = w.clone()
+    for one, other in batches:
+        loss_of(d, one)
+        loss_of(d, other)
+        with mg.no_grad():
+            w -= rate * d.grad
+""",
     },
     "best": {
         "other-moment/rounded": _def(
@@ -1168,6 +1185,37 @@ def train(parameters, loss_of, rate, bound):
         with mg.no_grad():
             for p in parameters:
                 p -= rate * p.grad
+""",
+        "never-cleared/helper": """
+def clear(parameters):
+    for p in parameters:
+        p.grad = None
+
+def train(parameters, loss_of, rate, bound):
+    losses = []
+    while True:
+        loss = loss_of()
+        losses.append(loss.item())
+        if losses[-1] <= bound:
+            return losses
+        loss.backward()
+        with mg.no_grad():
+            for p in parameters:
+                p -= rate * p.grad
+        clear([])
+""",
+        "graphs-kept/recursion": """
+def train(parameters, loss_of, rate, bound):
+    for p in parameters:
+        p.grad = None
+    loss = loss_of()
+    if loss.item() <= bound:
+        return [loss.item()]
+    loss.backward()
+    with mg.no_grad():
+        for p in parameters:
+            p -= rate * p.grad
+    return [loss.item()] + train(parameters, loss_of, rate, bound)
 """,
     },
 }
