@@ -96,7 +96,7 @@ class _Asked:
         self.loss_of, self.leaf = loss_of, leaf
         self.of_the_leaf: list = []
         self.found_empty: list = []  # whether there was nothing in `.grad`, when each loss was asked for
-        self.is_tracked, self.of = True, []  # what the last loss was asked of: of a tracked tensor, and of which half
+        self.tracked, self.of = True, []  # what the last loss was asked of: of a tracked tensor, and of which half
         self.last: Callable[[], mg.Tensor | None] = lambda: None
         self.was_waiting = False  # whether the graph of a loss was whole when the next one was asked for
         self.version, self.filled = leaf._version, _watch_filling([leaf])
@@ -104,7 +104,7 @@ class _Asked:
     def __call__(self, *inputs: Any, **named: Any) -> mg.Tensor:
         w, *self.of = [*inputs, *named.values()] or [None]
         self.of_the_leaf.append(w is self.leaf)
-        self.is_tracked = getattr(w, "requires_grad", False)
+        self.tracked = getattr(w, "requires_grad", False)
         self.found_empty.append(self.leaf.grad is None or not tools.array(self.leaf.grad).any())
         self.was_waiting |= tools.is_waiting(self.last())
         loss = self.loss_of(*inputs, **named)
@@ -128,9 +128,8 @@ def _watch_filling(leaves: list[mg.Tensor]) -> list:
 def _move(answer: Any, w: mg.Tensor, asked: _Asked, others: tuple, expected: str, *reasons: tools.Reason) -> None:
     """Call a loop that is to move `w`, and raise what explains one that leaves it where it was."""
     start = tools.array(w)
-    lost = lambda *_: asked.lost_the_leaf and not asked.is_tracked  # noqa: E731
-    new_tensor = replace(_NEW_TENSOR, belief=tools.renames(answer), when=lost)
-    known = (*reasons, _RECORDED_UPDATE, new_tensor, _NO_HISTORY, _SECOND_TIME)
+    new = replace(_NEW_TENSOR, belief=tools.renames(answer), when=lambda *_: asked.lost_the_leaf and not asked.tracked)
+    known = (*reasons, _RECORDED_UPDATE, new, _NO_HISTORY, _SECOND_TIME)
     _called(answer, (w, asked, *others), expected, [w], asked.filled, *known)
     if not tools.same(tools.array(w), start):
         return
@@ -584,8 +583,8 @@ def _refuse_shared(answer, one, p, expected):
         why = "An entry of what you return is the parameter itself. It moves on with the next step."
         raise Wrong("parameter-itself", expected, show(one), why=why, look="what is put into `best`: a copy?")
     if np.shares_memory(one.detach().numpy(), p.detach().numpy()):
-        copied = observe.mentions(answer, _NOT_OF_DETACH)  # by something else
-        belief = "M17" if kit.uses(answer, "detach") and not copied and not one.requires_grad else ""
+        other = one.requires_grad or observe.mentions(answer, _NOT_OF_DETACH)  # by something else
+        belief = "M17" if kit.uses(answer, "detach") and not other else ""
         why = "An entry of what you return lies on the memory of a parameter: the next step overwrites it."
         why += " To cut the history copies nothing." if belief else ""
         got = f"{show(one)}, on the memory of a parameter"
@@ -1343,8 +1342,7 @@ def _check_train(answer, problem):
 
 
 def _leads_nowhere(answer, run, right, problem, expected):
-    calls = tools.count(len(run.losses), "call")
-    got = f"after {calls} of `loss_of()` it is {run.losses[-1]:.4g}, and your loop goes on"
+    got = f"after call {len(run.losses)} of `loss_of()` it is {run.losses[-1]:.4g}, and your loop goes on"
     if min(run.losses) <= run.bound:
         why = f"A loss was at most {run.bound}, and your function did not stop."
         return Wrong("does-not-stop", expected, got, why=why, look="the condition that should end your loop")
@@ -1358,8 +1356,7 @@ def _leads_nowhere(answer, run, right, problem, expected):
         still = [f"`parameters[{number}]`" for number, moved in enumerate(run.moved()) if not moved]
         why, look = f"These are where they were: {', '.join(still)}.", "what your loop does with each of the parameters"
         return Wrong("not-all", expected, got, why=why, look=look)
-    why = "With one call a round, and a step of `rate` times its slope for each parameter, it takes "
-    why += f"{tools.count(len(right.losses), 'call')}."
+    why = f"With one call a round, and a step of `rate` times the slope for each parameter, {len(right.losses)} do."
     look = "in each round: the calls, what is in each `.grad`, and the step"
     nowhere = Wrong("leads-nowhere", expected, got, why=why, look=look)
     return _mistaken_course(answer, run, problem, expected, got) or nowhere

@@ -303,7 +303,8 @@ def names_once(function: Any, attribute: str) -> bool:
     The functions that it calls by a global name count, too.
     """
     names = getattr(getattr(function, "__code__", None), "co_names", ())
-    steps = [step for one in (function, *map(getattr(function, "__globals__", {}).get, names)) for step in _steps(one)]
+    others = [one for one in map(getattr(function, "__globals__", {}).get, names) if one is not function]
+    steps = [step for one in (function, *others) for step in _steps(one)]
     return sum(step.opname.endswith("_ATTR") and step.argval == attribute for step in steps) == 1
 
 
