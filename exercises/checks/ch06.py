@@ -444,7 +444,7 @@ def _check_path(answer, start, goal, steps, as_it_is=True):
         w += 100.0  # whoever looks at the memory of w sees it
     came = [_as_numbers(entry, w.shape) for entry in given]
     if not all(tools.same(entry, step) for entry, step in zip(came, right, strict=True)):
-        alike = as_it_is and tools.where_detach_copies(lambda: _check_path(answer, start, goal, steps, False))
+        alike = as_it_is and observe.where_detach_copies(lambda: _check_path(answer, start, goal, steps, False))
         trusts = bool(alike) and not kit.uses(answer, "numpy")
         raise _wrong_path(came, right, tools.array(w), start, expected, trusts)
     return given
@@ -558,7 +558,7 @@ def _check_step(answer, function, slope, start, size):
         met.append(np.array(t.detach().numpy()))
         return function(t)
 
-    alone = lambda *_: tools.where_detach_copies(lambda: answer(function, tools.leaf(start), size) is not None)  # noqa: E731
+    alone = lambda *_: observe.where_detach_copies(lambda: answer(function, tools.leaf(start), size) is not None)  # noqa: E731
     reasons = replace(_CAUGHT_ALIAS, when=alone), _CAUGHT, _LEAF_IN_PLACE, _NO_HISTORY
     expected = f"{tools.text(slope(start))} in `w.grad`, and {tools.text(start + size)} in `w`"
     y = tools.result(tools.called(answer, (f, w, size), expected, *reasons))

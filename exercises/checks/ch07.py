@@ -557,13 +557,18 @@ def _check_descend(answer, values, rate, first):
     if kept is not None:
         got, look = f"one is still {_text(kept)}", "how your function finds out whether a leaf has a gradient"
         raise Wrong("zero-kept", "a gradient of zeros cleared as others are", got, look=look)
+    _check_kept(gradients)
+    _check_counted(answer, waiting)
+
+
+def _check_kept(gradients):
+    """Whoever kept a gradient finds its numbers, or zeros, as clearing may leave."""
     for gradient, numbers in gradients:
         if tools.array(gradient).any() and not tools.same(tools.array(gradient), numbers):
             expected, got = f"what was in a `.grad`, {tools.text(numbers)}, as it was or zeros", _text(gradient)
             why = "Who kept this gradient under a name sees other numbers in it now."
             look = "each operation in place on a `.grad`"
             raise Wrong("gradient-overwritten", expected, got, why=why, look=look)
-    _check_counted(answer, waiting)
 
 
 def _with_gradient():
@@ -574,7 +579,7 @@ def _with_gradient():
 
 def _is_right_where_all_have_one(answer):
     both = [_with_gradient(), _with_gradient()]
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+    with contextlib.suppress(Exception), kit.sandbox.quiet():
         answer(both, 0.25)
     return all(_same(p, [0.5, -1.0]) for p in both)
 
@@ -912,7 +917,7 @@ def _names():
 def _says_so_at_once(answer, program):
     """Whether the answer is True for a program without its last line, too."""
     names, (*lines, _) = _names(), program.split("\n")
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+    with contextlib.suppress(Exception), kit.sandbox.quiet():
         exec("\n".join(lines), names)
         return bool(answer(names["y"], names["x"]))
     return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit, tools
+from exercises.checks import graphs, kit, observe, tools
 from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
 
@@ -37,31 +36,36 @@ class Mistake:
 
 
 def _mistakes(text: str) -> tuple[Mistake, ...]:
-    """Mistakes as text: names of numbers; then code, what comes out as a formula of them, belief, why, and the look."""
+    """Mistakes as text: names of numbers; then code, what comes out as formulas of them, belief, why, and the look."""
     names, _, table = text.strip("\n").partition("\n")
     return tuple(
         Mistake(code, eval(f"lambda {names.strip('()')}: {formula}"), why, look, belief)
-        for code, formula, belief, why, look in kit.diagnoses(table)
+        for code, formulas, belief, why, look in kit.diagnoses(table)
+        for formula in formulas.split("; ")
     )
 
 
-_RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY, _SECOND_TIME, _RECURSION = tools.reasons("""
+_RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY, _SECOND_TIME, _RECURSION, _OLD_GRAPH = tools.reasons("""
 recorded-update: in-place operation (M07)
     An operation in place is recorded, like any other. A tracked leaf may be overwritten only where nothing is recorded.
     look: what stands inside `no_grad()`
 new-tensor: does not require grad and does not have a grad_fn
-    The first losses were those of the caller's leaf. This one is that of another tensor, which is not tracked: such as
+    The first loss was that of the caller's leaf. The last one is that of another tensor, which is not tracked: such as
     `w = w - ...` makes inside `no_grad()`.
-    look: the line that updates `w`, and what each `loss_of` is given
+    look: what each `loss_of` is given, and the line that makes it
 no-history: does not require grad and does not have a grad_fn
     What you go backward from has no history.
-    look: what stands inside `no_grad()`, and each `detach` and `item`
+    look: what it is made of, and what cuts that off: each `no_grad()`, `detach` and `item`, each flag that is set
 second-time: a second time
     A walk leads into a graph that an earlier walk has used up.
     look: what is made only once, and walked back more often
 recursion: maximum recursion depth
     A function calls itself, directly or through others, more often than Python allows.
     look: which function calls itself, and whether a loop can stand there
+old-graph: modified by an inplace operation
+    A walk goes into a graph that has saved a tensor, such as an earlier parameter, which was overwritten since.
+    Retaining keeps such a graph, and does not make it fit.
+    look: what is overwritten between the way forward and the walk, and what is computed before the loop
 """)
 
 
@@ -85,12 +89,6 @@ def _refuse_frozen(leaves: dict[str, mg.Tensor]) -> None:
             raise Wrong("left-frozen", f"`{name}` is a tracked leaf, as before", show(leaf), why=why, look=look)
 
 
-def _is_waiting(y: mg.Tensor | None) -> bool:
-    """Whether there is a graph behind `y` of which no walk has freed anything."""
-    nodes = [] if y is None else graphs.nodes(y)
-    return bool(nodes) and not any(map(graphs.is_freed, nodes))
-
-
 class _Asked:
     """A loss function that remembers of which tensors it was asked: of the caller's leaf, or of others?"""
 
@@ -98,21 +96,25 @@ class _Asked:
         self.loss_of, self.leaf = loss_of, leaf
         self.of_the_leaf: list = []
         self.found_empty: list = []  # whether there was nothing in `.grad`, when each loss was asked for
+        self.tracked = True  # whether the last loss was asked of a tracked tensor
+        self.of: list = []  # of which half each was asked
         self.last: Callable[[], mg.Tensor | None] = lambda: None
         self.was_waiting = False  # whether the graph of a loss was whole when the next one was asked for
         self.version, self.filled = leaf._version, _watch_filling([leaf])
 
-    def __call__(self, *inputs: Any) -> mg.Tensor:
-        self.of_the_leaf.append(any(one is self.leaf for one in inputs[:1]))
+    def __call__(self, *inputs: Any, **named: Any) -> mg.Tensor:
+        w, *self.of = [*inputs, *named.values()] or [None]
+        self.of_the_leaf.append(w is self.leaf)
+        self.tracked = getattr(w, "requires_grad", False)
         self.found_empty.append(self.leaf.grad is None or not tools.array(self.leaf.grad).any())
-        self.was_waiting |= _is_waiting(self.last())
-        loss = self.loss_of(*inputs)
+        self.was_waiting |= graphs.is_waiting(self.last())
+        loss = self.loss_of(*inputs, **named)
         self.last = weakref.ref(loss)
         return loss
 
     @property
     def lost_the_leaf(self) -> bool:
-        """Whether the first losses are those of the leaf, and the last is that of another tensor."""
+        """Whether the first loss is that of the leaf, and the last is that of another tensor."""
         return bool(self.of_the_leaf) and self.of_the_leaf[0] and not self.of_the_leaf[-1]
 
 
@@ -127,23 +129,25 @@ def _watch_filling(leaves: list[mg.Tensor]) -> list:
 def _move(answer: Any, w: mg.Tensor, asked: _Asked, others: tuple, expected: str, *reasons: tools.Reason) -> None:
     """Call a loop that is to move `w`, and raise what explains one that leaves it where it was."""
     start = tools.array(w)
-    new_tensor = replace(_NEW_TENSOR, belief=_new_name(answer), when=lambda *_: asked.lost_the_leaf)
-    known = (*reasons, _RECORDED_UPDATE, new_tensor, _NO_HISTORY, _SECOND_TIME)
+    is_new = lambda *_: asked.lost_the_leaf and not asked.tracked  # noqa: E731
+    new = replace(_NEW_TENSOR, belief=observe.renames(answer), when=is_new)
+    known = (*reasons, _RECORDED_UPDATE, new, _NO_HISTORY, _SECOND_TIME)
     _called(answer, (w, asked, *others), expected, [w], asked.filled, *known)
     if not tools.same(tools.array(w), start):
         return
     got = f"`w` at {tools.text(start)}, where it was"
     if asked.lost_the_leaf:
-        why = "The later losses are those of another tensor, as after a `w = w - ...`. The caller's `w` stays."
+        why = "The last loss is that of another tensor, as after a `w = w - ...`. The caller's `w` stays."
         raise _new_tensor(answer, expected, got, why)
     if w._version > asked.version and w.grad is not None and not tools.array(w.grad).any():
-        raise _cleared_too_late(answer, expected, got, _IS_ZERO)
+        raise _cleared_too_late(answer, expected, got)
     look = "which tensor the update overwrites, and what is in the `.grad` that it reads"
     raise Wrong("not-moved", expected, got, look=look)
 
 
 def _called(answer: Any, inputs: tuple, expected: str, leaves: list, filled: list, *reasons: tools.Reason) -> Any:
     """What a training loop returns. If it reads a `.grad` of None: cleared, never filled, or that of another tensor?"""
+    versions = [leaf._version for leaf in leaves]
     try:
         return tools.called(answer, inputs, expected, *reasons)
     except Wrong as wrong:
@@ -151,51 +155,39 @@ def _called(answer: Any, inputs: tuple, expected: str, leaves: list, filled: lis
         if "NoneType" not in got or ".grad" not in got:
             raise
     if all(leaf.grad is not None for leaf in leaves):
-        why = "The leaf has its gradient. What is None is something else, such as the `.grad` of a tensor that an "
+        why = "Each leaf has a `.grad`. What is None is something else, such as the `.grad` of a tensor that an "
         raise _new_tensor(answer, expected, got, why + "update has made.")
     if "zero_" in got:
         why = "A `.grad` may be None, as before the first `backward()`: then there is nothing to fill with zeros."
         raise Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
     if not filled:
-        why = "Nothing had come to the `.grad` of the leaf by then: it is a `backward()` from its loss that fills it."
+        why = "Nothing had come to the `.grad` of a leaf by then: it is a `backward()` from its loss that fills it."
         look = "what you do with each loss before the line named above"
         raise Wrong("no-backward", expected, got, why=why, look=look)
-    why = "A `.grad` is None where your function reads it: it was cleared after `backward()` had filled it."
-    raise _cleared_too_late(answer, expected, got, why)
+    why = "A `.grad` is None where your function reads it. That of a leaf was filled by `backward()`, then cleared."
+    raise _cleared_too_late(answer, expected, got, why, any(map(int.__ne__, versions, [p._version for p in leaves])))
 
 
-_IS_ZERO = "Each `.grad` is 0 in the end, and nothing has moved: as if it was cleared after `backward()`, too late."
+_IS_ZERO = "Each `.grad` is 0 in the end, and nothing has moved: as if cleared between `backward()` and the update."
 
 
-def _cleared_too_late(answer: Any, expected: str, got: str, why: str) -> Wrong:
-    """With the belief behind it, unless the code names a `.grad` before the first `backward()`, as to clear it."""
-    steps = dis.get_instructions(answer) if kit.uses(answer, "backward") else ()
-    first = next((step.argval for step in steps if step.argval in ("grad", "backward")), "")
-    belief = "M09" if first == "backward" else ""
+def _cleared_too_late(answer: Any, expected: str, got: str, why: str = _IS_ZERO, later: bool = False) -> Wrong:
+    """With the belief behind it, if the code names first a `backward()`, then a clearing, and then the update."""
+    belief = "M09" if observe.clears_between(answer) and not later else ""
     if belief:
         why += " To clear before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
-    look = "each line that clears: before or after the `backward()` that the update needs?"
+    look = "each line that clears, and each `backward()`: which comes last before the update?"
     return Wrong("cleared-too-late", expected, got, belief=belief, why=why, look=look)
 
 
 def _new_tensor(answer: Any, expected: str, got: str, why: str) -> Wrong:
-    return Wrong("new-tensor", expected, got, belief=_new_name(answer), why=why, look="an update that overwrites")
-
-
-def _new_name(answer: Any) -> str:
-    """The belief behind an update like `w = w - ...`; who makes the new tensor a leaf knows that it is another one."""
-    tracks = kit.uses(answer, "requires_grad_", "requires_grad") or kit.says(answer, "requires_grad")
-    return "M06" if kit.rebinds(answer) and not tracks else ""
-
-
-def _count(number: int, thing: str) -> str:
-    """So many of a thing, in words: "1 call", "2 calls"."""
-    return f"{number} {thing}{'es' if thing.endswith('s') else 's'}" if number != 1 else f"1 {thing}"
+    look = "which tensor each line reads and writes: is it the caller's, and does the update overwrite it?"
+    return Wrong("new-tensor", expected, got, belief=observe.renames(answer), why=why, look=look)
 
 
 def _refuse_other_count(calls: int, number: int) -> None:
     if calls != number:
-        expected, got = f"{_count(number, 'call')} of `step()`", _count(calls, "call")
+        expected, got = f"{tools.count(number, 'call')} of `step()`", tools.count(calls, "call")
         raise Wrong("other-count", expected, got, look="how often `step()` is called")
 
 
@@ -232,18 +224,15 @@ _ROUNDS = kit.patterns("""
 overwritten: b 1=2, w 2=1, b 2=2 (M08)
     The second `backward()` brings 0 for `b`, and adds it to what is in `b.grad`.
     look: what `b.grad` holds before the second `backward()`, and which line clears it
-square-lost: w.grad 1=10, b 1=1.5
-    10 is 2e, and `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
+square-lost: b 1=1.5, w.grad 1=10 or b 1=1.5, w 1=1
+    `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
     look: the slope of e², for e = 5
 inner-slope-lost: w.grad 1=10
     10 has one factor 2 only. The slope has two: that of the square, and that in front of `w`.
-    look: by how much e = 2w − b moves, when `w` moves
+    look: the slope of e² for e = 5, and by how much e = 2w − b moves, when `w` moves
 square-lost: w.grad 1=2, w 1=2.8
     That is the slope of 2w − b. The loss is its square.
     look: the slope of e², for e = 5
-other-slope: w 1=1, b 1=1.5
-    `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
-    look: the slope of the loss in `b`
 uphill: w 1=5 or b 1=0
     It goes as far as it should, and the wrong way. Two signs decide: that of its slope, and that of `-=`.
     look: its line `-= ...`, and the sign of its `.grad`
@@ -293,7 +282,8 @@ def step_loss(answer):
     if loss.numel() != 1:
         why = "The graph is that of the picture. But a loss is one number, so that `loss.backward()` can start."
         got = f"a tensor of shape {tuple(loss.shape)}"
-        raise Wrong("several-numbers", "a loss, which is one number", got, why=why, look="the shape of `w`, and of `b`")
+        look = "the shapes of `w` and of `b`, and what the mean is taken of"
+        raise Wrong("several-numbers", "a loss, which is one number", got, why=why, look=look)
     return "Two ways lead back to `w`, so two slopes are added up in `w.grad`: one makes it fit, one keeps it small."
 
 
@@ -329,6 +319,9 @@ def _wrong_loss(loss):
         why = f"The picture ends in two leaves, `w` and `b`. In your graph the ways back end in {number}."
         look = "which tensors require grad: each `requires_grad`, `requires_grad_` and `detach`"
         return Wrong("other-leaves", why=why, look=look)
+    if not all(leaf.requires_grad for leaf in graphs.leaves(loss)):
+        why = "The boxes are those of the picture. But a leaf does not require grad any more."
+        return Wrong("other-leaves", why=why, look="each line that sets `requires_grad`, or calls `requires_grad_`")
     why = "The boxes are those of the picture, but they are connected otherwise."
     look = "what each addition adds, and what each `pow` squares: which leaf, or more than a leaf?"
     return Wrong("other-ways", why=why, look=look)
@@ -407,13 +400,13 @@ second-half-lost: _halves_end(start, old, batches, rate, parts=(0,))
     `w` moves by the slope of the first half alone.
     look: what is in `w.grad` when the update reads it
 never-cleared: _halves_end(start, old, batches, rate, clears=False)
-    The slopes of all rounds so far add up: each `backward()` adds to what the round before has left.
-    look: what is in `w.grad` when a round begins
+    `w` moves by the slopes of all rounds so far, added up.
+    look: what is in `w.grad`, or in a sum of yours, when a round begins
 never-cleared: _halves_end(start, old, batches, rate, clears=False, forgets_old=False) (M08)
-    The slopes of all rounds so far add up, and what was in `w.grad` before your function was called.
+    `w` moves by the slopes of all rounds so far, added up, and by what was in `w.grad` before your function was called.
     look: what is in `w.grad` when a round begins
 old-gradient: _halves_end(start, old, batches, rate, forgets_old=False)
-    `w.grad` was not empty when your function was called, and the first `backward()` has added to it.
+    `w.grad` was not empty when your function was called, and what was in it counts in your first step.
     look: what is in `w.grad` when the first round begins
 no-backward: np.array(start) - rate * len(batches) * np.array(old or 0.0)
     `w` moves by what was in `w.grad` before your function was called, in every round.
@@ -430,8 +423,8 @@ mean-of-halves: _halves_end(start, old, batches, rate / 2)
     `w` moves by the mean of both slopes. They are to be added up.
     look: what is halved: a loss, a slope, or the step
 two-steps: _halves_end(start, old, [(half,) for batch in batches for half in batch], rate, parts=(0,))
-    `w` moves after each half, so the second slope is that of a `w` that has moved already.
-    look: how many updates there are in a round
+    It goes as with a step after each half: the second slope is that of a `w` that has moved already.
+    look: how many updates there are in a round, and of which `w` each loss is asked
 uphill: _halves_end(start, old, batches, -rate)
     A step goes against the slope.
     look: the sign of the step
@@ -441,25 +434,35 @@ one-round: _halves_end(start, old, batches[:1], rate)
 """)
 
 
+def _first_was_gone(left: list, halves: list, batches: list) -> bool:
+    """Whether each half in its turn had a walk of its own, and each second walk left its own slope alone."""
+    in_turn = [half for batch in halves for half in batch]
+    if len(left) != len(in_turn) or any(half is not one for (half, *_), one in zip(left, in_turn, strict=True)):
+        return False
+    ends = zip(left[1::2], batches, strict=True)
+    return all(tools.same(grad, 2 * x * (w * x - y)) for (_, grad, w), (_, (x, y)) in ends)
+
+
 def _check_halves(answer, start, old, batches, rate):
     w = tools.leaf(start)
     w.grad = None if old is None else tools.constant(old)
     halves = [tuple(tuple(map(tools.constant, half)) for half in batch) for batch in batches]
-    case, asked = (start, old, batches, rate), _Asked(_half_loss, w)
+    case, asked, left = (start, old, batches, rate), _Asked(_half_loss, w), []
+    w.register_post_accumulate_grad_hook(lambda _: left.append((*asked.of, tools.array(w.grad), tools.array(w))))
     _move(answer, w, asked, (halves, rate), f"`w` at {tools.text(_halves_end(*case))} after {len(batches)} rounds")
     what, look = f"{len(batches)} batches, and at the end `w` at", "how many rounds there are, and each line of one"
     lost, *others = _HALVES
-    if len(asked.filled) == 2 * len(batches):
+    if _first_was_gone(left, halves, batches):
         lost = replace(lost, why=f"{lost.why} That of the first had come to `w.grad`, and was gone.")
         if not any(asked.found_empty[2::2]):
             why = f"{lost.why} To clear before the first `backward()` of a round would cost nothing: its graph keeps "
             lost = replace(lost, why=f"{why}values, and no `.grad`.", belief="M09")
+    others = [one if observe.names_once(answer, "grad") else replace(one, belief="") for one in others]
     _refuse_other(tools.array(w), case, _halves_end, (lost, *others), what, look)
     if asked.was_waiting:
-        why = "`w` is right. But all of the graph of one half was still there when the next half went forward: that is "
-        why += "the memory of a whole batch."
+        why = "`w` is right. But all of the graph of one half was still there when the next half went forward."
         expected, got = "each half goes back, and is used up, before the next goes forward", "two graphs at once"
-        look = "what comes between the two calls of `loss_of`"
+        look = "what comes between two calls of `loss_of`, and the options of each walk"
         raise Wrong("both-at-once", expected, got, why=why, look=look)
     _refuse_frozen({"w": w})
 
@@ -548,12 +551,12 @@ class _Stepping:
 
 def _check_best(answer, losses):
     run, number = _Stepping(losses), len(losses)
-    after = int(np.argmin(losses)) + 1  # of equally low ones any is right
+    after = " or ".join(str(n) for n, loss in enumerate(losses, 1) if loss == min(losses))  # any of them is right
     steps = f"{number} steps, with the losses {show(losses)}"
     expected = f"{steps}: the parameters after step {after}"
     kept = call(answer, list(run.parameters), lambda: run.step(), number)
     if not run.recorded:
-        why = "A training step goes backward. Where nothing is recorded, it cannot."
+        why = "A training step goes forward and back. Where the way forward is not recorded, there is none to go back."
         look = "each block in which nothing is recorded: is `step()` called inside it?"
         wanted = "`step()` called where autograd records"
         raise Wrong("unrecorded-step", wanted, "it does not record there", why=why, look=look)
@@ -573,14 +576,18 @@ def _check_best(answer, losses):
     return kept
 
 
+# A name that has to do with more than `detach()`, a list and a loop.
+_NOT_OF_DETACH = "^(?!(detach|append|requires_grad_?|item|float|inf|range|enumerate|zip|list|tuple|len|min|math|mg)$)"
+
+
 def _refuse_shared(answer, one, p, expected):
     if one is p:
-        why = "What you return is the parameter itself. It moves on with the next step."
+        why = "An entry of what you return is the parameter itself. It moves on with the next step."
         raise Wrong("parameter-itself", expected, show(one), why=why, look="what is put into `best`: a copy?")
     if np.shares_memory(one.detach().numpy(), p.detach().numpy()):
-        copied = kit.uses(answer, "clone", "copy", "deepcopy", "from_numpy", "as_tensor")  # by something else
-        belief = "M17" if kit.uses(answer, "detach") and not copied else ""
-        why = "What you return lies on the memory of a parameter: the next step overwrites it."
+        other = one.requires_grad or observe.mentions(answer, _NOT_OF_DETACH)  # by something else
+        belief = "M17" if kit.uses(answer, "detach") and not other else ""
+        why = "An entry of what you return lies on the memory of a parameter: the next step overwrites it."
         why += " To cut the history copies nothing." if belief else ""
         got = f"{show(one)}, on the memory of a parameter"
         raise Wrong("shared", expected, got, belief=belief, why=why, look="what would make a copy")
@@ -662,6 +669,8 @@ def _check_smooth(answer, start, number):
     known = (unrecorded, _NO_HISTORY, _SECOND_TIME, _RECURSION)
     given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", *known)
     came = kit.a_number(given, "the smoothed loss")
+    if not run.recorded:
+        raise _STEP_NOT_RECORDED.wrong("`step()` called where autograd records", "a call where it does not")
     _refuse_other_count(len(run.losses), number)
     look = "the factors, the start, how often each loss counts, and what rounds"
     _refuse_other(came, (np.array(run.losses),), _smooth_of, _SMOOTHS, "the smoothed loss", look)
@@ -671,11 +680,12 @@ def _check_smooth(answer, start, number):
         why = "Something holds them: a `smooth` that leads back to those before it, or losses that are kept with their "
         why += "graphs. What is cut at the end alone is freed too late."
         look = "what holds a loss, or leads back to one, while the loop runs"
-        belief = "M28" if tracked and not kit.uses(answer, "detach", "detach_") else ""
+        others = kit.uses(answer, "detach", "detach_", "append", "extend") or observe.makes_a_list(answer)
+        belief = "M28" if tracked and not others else ""
         raise Wrong("graphs-kept", "not more than one at any time", got, belief=belief, why=why, look=look)
     if [loss.item() for loss in run.returned] != run.losses:
         why = "A loss that `step()` has returned holds another number now. `detach()` does not copy it."
-        look = "each operation that ends in `_`, and each `*=` and `+=`"
+        look = "each operation that ends in `_`, each `*=` and `+=`, and what is written through NumPy"
         raise Wrong("loss-overwritten", "the losses as `step()` made them", "one was overwritten", why=why, look=look)
     if tracked:
         why = f"The number is right. But what you return is tracked{'.' if given.is_leaf else ', and keeps a graph.'}"
@@ -783,8 +793,8 @@ old-penalty: _penalized_end(start, goal, rate, rounds, penalty="old") (M13)
     No error, but the slope of the penalty is that of the first `w`, in every round.
     look: from which `w` the penalty is computed, and how often
 never-cleared: _penalized_end(start, goal, rate, rounds, clears=False) (M08)
-    The slopes of all rounds so far add up.
-    look: where `w.grad` is cleared
+    `w` moves by the slopes of all rounds so far, added up.
+    look: what is in `w.grad`, or in a sum of yours, when a round begins
 one-round: _penalized_end(start, goal, rate, 1)
     `w` is where one step takes it.
     look: how many rounds reach their update, and what it reads there
@@ -795,13 +805,9 @@ penalty-too-large: _penalized_end(start, goal, rate, rounds, penalty="unhalved")
     `w` moves as if the slope of the penalty were twice as large.
     look: the factor of the penalty, and whether anything else counts it
 """)
-_OLD_PENALTY, _SEVERAL_NUMBERS = tools.reasons("""
-old-graph: modified by an inplace operation
-    A walk goes into a graph that has saved an earlier `w`, which was overwritten since. Retaining keeps such a graph,
-    and does not make it fit.
-    look: what is computed before the loop, or before an update, and depends on `w`
+(_SEVERAL_NUMBERS,) = tools.reasons("""
 several-numbers: only for scalar outputs
-    What you go backward from has several numbers. `loss_of(w)` is one number, and so has to be what is added to it.
+    What you go backward from has several numbers. `loss_of(w)` is one number, and so has to be the penalty.
     look: what makes one number of the squares, for a `w` of any shape
 """)
 
@@ -809,8 +815,8 @@ several-numbers: only for scalar outputs
 def _check_penalized(answer, start, goal, rate, rounds):
     w, goals, walked = tools.leaf(start), tools.constant(goal), []
 
-    def loss_of(tensor):
-        loss = ((tensor - goals) ** 2).sum()
+    def loss_of(w):
+        loss = ((w - goals) ** 2).sum()
         if loss.requires_grad:
             loss.register_hook(lambda _: walked.append(loss))
         return loss
@@ -819,16 +825,17 @@ def _check_penalized(answer, start, goal, rate, rounds):
     case, asked = (start, goal, rate, rounds), _Asked(loss_of, w)
     expected = f"`w` at {tools.text(_penalized_end(*case))} after {rounds} rounds"
     belief = "M13" if kit.says(answer, "retain_graph") else ""
-    _move(answer, w, asked, (rate, rounds), expected, replace(_OLD_PENALTY, belief=belief), _SEVERAL_NUMBERS)
-    mistakes = tuple(replace(one, belief=belief) if one.belief == "M13" else one for one in _PENALIZED)
+    _move(answer, w, asked, (rate, rounds), expected, replace(_OLD_GRAPH, belief=belief), _SEVERAL_NUMBERS)
+    signs = {"M13": belief, "M08": "M08" if observe.names_once(answer, "grad") else ""}
+    mistakes = tuple(replace(one, belief=signs.get(one.belief, "")) for one in _PENALIZED)
     look = "what each round makes: the loss, the penalty, the step; and how many rounds there are"
     _refuse_other(tools.array(w), case, _penalized_end, mistakes, "`w` at the end:", look)
     _refuse_frozen({"w": w})
-    if any(map(_is_waiting, walked)):
+    if any(map(graphs.is_waiting, walked)):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
         why += "that has to be kept."
-        look = "the options of `backward`, each call of `loss_of`, and where the penalty is made"
+        look = "the options of each walk, each call of `loss_of`, and where the penalty is made"
         raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
 
 
@@ -880,7 +887,7 @@ def momentum_step(parameters, speeds, rate):
 cleared-too-early: NoneType
     Something is None where your function reads it, such as a `.grad` that was cleared before it was used, or that of
     a tensor that is no leaf of the loss.
-    look: the order of the lines in the loop, and whose `.grad` is read
+    look: what is None in that line; whose `.grad` is read, and what was cleared before
 """)
 # Of an old speed, a slope and the rate: new speeds that are wrong.
 _PACES = _mistakes("""
@@ -891,11 +898,8 @@ no-friction: old + slope
 added-twice: 1.9 * old + slope
     The old speed is in the new one 1.9 times. Nine tenths of it are to stay.
     look: each line that makes or changes a speed
-slope-too-small: 0.9 * old + 0.1 * slope
-    A tenth of the slope goes into your speed. It is to go in whole.
-    look: each line that makes or changes a speed
-slope-too-small: 0.9 * old + rate * slope
-    Your new speed holds `rate` times the slope. It is to hold all of it, and the step is `rate` times the speed.
+slope-too-small: 0.9 * old + 0.1 * slope; 0.9 * old + rate * slope
+    A tenth of the slope goes into your speed, or `rate` times the slope. It is to go in whole.
     look: each line that makes or changes a speed
 """)
 
@@ -913,11 +917,12 @@ def _check_momentum(answer, starts, rate):
         places = [place - rate * v for place, v in zip(places, pace, strict=True)]
         expected = f"after call {number} the parameters {_texts(places)} and the speeds {_texts(pace)}"
         tools.called(answer, (parameters, speeds, rate), expected, _RECORDED_UPDATE, _CLEARED_FIRST)
-        rebinds = kit.rebinds(answer)
         _refuse_other_lists(leaves, parameters, speeds, expected)
-        _refuse_stayed(leaves, before, versions, expected, rebinds)
-        _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected, rebinds)
-        _refuse_not_cleared(leaves)
+        _refuse_stayed(leaves, before, versions, expected, observe.renames(answer))
+        _refuse_other_pace(
+            leaves, speeds, places, pace, (before, old, slopes, rate), expected, observe.renames(answer, "+")
+        )
+        _refuse_not_cleared(leaves, observe.names_once(answer, "grad"))
     _refuse_frozen({f"parameters[{i}]": leaf for i, leaf in enumerate(leaves)})
 
 
@@ -931,9 +936,9 @@ def _refuse_other_lists(leaves, parameters, speeds, expected):
             got, look = f"{len(entries)} entries in `{name}`", "each line that adds to the list, or takes from it"
             raise Wrong("list-changed", f"{len(leaves)} entries, as before", got, look=look)
     if any(a is not b for a, b in zip(parameters, leaves, strict=True)):
-        why = "The list holds other tensors now. The caller's loss is made from those that were in it."
+        why = "The list holds other tensors now, or has another order. The caller goes on with those that were in it."
         got = f"the parameters {_texts(map(tools.array, leaves))}"
-        raise Wrong("list-changed", expected, got, why=why, look="each line that assigns to the list")
+        raise Wrong("list-changed", expected, got, why=why, look="each line that changes the list")
     for v in speeds:
         if kit.a_tensor(v, "each speed").requires_grad:
             why = "A speed needs no gradient. One with a history keeps the graphs of all earlier steps."
@@ -941,22 +946,22 @@ def _refuse_other_lists(leaves, parameters, speeds, expected):
             raise Wrong("speed-tracked", "speeds that are not tracked, as before", show(v), why=why, look=look)
 
 
-def _refuse_stayed(leaves, before, versions, expected, rebinds):
+def _refuse_stayed(leaves, before, versions, expected, belief):
     came = list(map(tools.array, leaves))
     if not all(map(tools.same, came, before)):
         return
     got = f"the parameters {_texts(came)}"
     if any(leaf._version > version for leaf, version in zip(leaves, versions, strict=True)):
-        why = "The parameters were overwritten, with the numbers that they had: as with a speed that is still 0."
-        look = "the order of the lines, and which tensor holds the new speed: which speed does a step use?"
+        why = "What was overwritten has the numbers that it had: as with a step by a speed that is still 0."
+        look = "which speed a step uses, what it is made of, and what is in each `.grad` by then"
         raise Wrong("old-speed", expected, got, why=why, look=look)
     why = "The parameters are where they were."
-    why += " One way to get this: `p = p - ...` makes a new tensor, and gives it the name `p`." if rebinds else ""
+    why += " One way to get this: `p = p - ...` makes a new tensor, and gives it the name `p`." if belief else ""
     look = "the line that moves a parameter: is it reached, and does it overwrite?"
-    raise Wrong("not-moved", expected, got, belief="M06" if rebinds else "", why=why, look=look)
+    raise Wrong("not-moved", expected, got, belief=belief, why=why, look=look)
 
 
-def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds):
+def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, belief):
     before, old, slopes, rate = earlier
     came, paces = list(map(tools.array, leaves)), [tools.array(kit.a_tensor(v, "each speed")) for v in speeds]
     got = f"the parameters {_texts(came)} and the speeds {_texts(paces)}"
@@ -966,15 +971,15 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds)
         return
     if moved and all(map(tools.same, paces, old)):
         why = "The parameters are right, but the speeds in the list are as before."
-        why += " One way to get this: `v = ...` makes a new tensor, and the list holds the old one." if rebinds else ""
-        belief, look = "M06" if rebinds else "", "each line that makes or changes a speed"
+        why += " One way to get this: `v = ...` makes a new tensor, and the list holds the old one." if belief else ""
+        look = "each line that makes or changes a speed: does it overwrite?"
         raise Wrong("speed-forgotten", expected, got, belief=belief, why=why, look=look)
     if all(tools.same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
         raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="each sign, up to the step")
     stayed = list(map(tools.same, came, before))
-    if any(stayed) and all(a or b for a, b in zip(stayed, right, strict=True)):
+    if not moved and any(stayed) and all(a or b for a, b in zip(stayed, right, strict=True)):
         why = "Some of the parameters are where they were, and the others are right."
-        raise Wrong("not-all", expected, got, why=why, look="what your loop does with each of the parameters")
+        raise Wrong("not-all", expected, got, why=why, look="what is done with each of the parameters")
     if sped and all(tools.same(p, q - rate * v) for p, q, v in zip(came, before, slopes, strict=True)):
         why = "The parameters move by the slope alone. They are to move by the new speed."
         raise Wrong("plain-step", expected, got, why=why, look="the line that moves the parameter")
@@ -985,12 +990,12 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds)
     raise Wrong("other-numbers", expected, got, look="the three numbers of one call: speed, slope, step")
 
 
-def _refuse_not_cleared(leaves):
+def _refuse_not_cleared(leaves, names_once):
     left = [leaf.grad for leaf in leaves if leaf.grad is not None and tools.array(leaf.grad).any()]
     if left:
         why, got = "The next `backward()` adds to what is there.", f"a `.grad` is {tools.text(tools.array(left[0]))}"
         look = "which tensor's `.grad` is cleared, and in each turn of the loop?"
-        belief = "M08" if len(left) == len(leaves) else ""
+        belief = "M08" if names_once and len(left) == len(leaves) else ""
         raise Wrong("not-cleared", "each `.grad` cleared", got, belief=belief, why=why, look=look)
 
 
@@ -1040,11 +1045,8 @@ _NEWTONS = _mistakes("""
 wrong-way: place + step
     The step has the right size, and goes the wrong way: the slopes are to become 0.
     look: the sign of the step
-step-alone: step
-    That is the solution of H · s = slopes. It says how to move, and not where you arrive.
-    look: what you do with the step
-step-alone: -step
-    That is the step. It says how to move, and not where you arrive.
+step-alone: step; -step
+    That is the solution of H · s = slopes, or minus it. It says how to move, and not where you arrive.
     look: what you do with the step
 no-curvature: place - slopes
     You move by the slopes themselves. The second derivatives say how far.
@@ -1057,12 +1059,12 @@ times-curvature: place - H @ slopes
     look: how the step comes from H and the slopes
 slopes-swapped: place - np.linalg.solve(H, slopes[::-1])
     The step is that of the two slopes in the wrong order.
-    look: in which order `autograd.grad` returns the slopes
+    look: the order of the slopes, and that of the rows of H
 swapped: (place - step)[::-1]
     The two numbers are in the wrong order.
     look: the order of what you return
 """)
-_NO_SECOND, _RETAINED_SECOND, _UNUSED, _SHAPE_OF_ONE = tools.reasons("""
+_NO_SECOND, _RETAINED_SECOND, _UNUSED, _NONE_FOR_UNUSED, _SHAPE_OF_ONE = tools.reasons("""
 gradient-without-history: does not require grad and does not have a grad_fn
     What is to be differentiated here has no history. A gradient has one only if the walk that made it was recorded.
     look: the options of each `grad`, and each `detach` and `item`
@@ -1074,6 +1076,10 @@ no-mixed-term: not have been used (M25)
     A quadratic may have no term with both. Then the slope in one of them does not depend on the other, and `grad`
     refuses to differentiate it.
     look: each `grad` of a slope: what it does where a tensor was not used
+none-for-unused: NoneType
+    A quadratic may have no term with both. Then the slope in one of them does not depend on the other. For this one
+    `allow_unused=True` gives None, where the second derivative is 0.
+    look: what each `grad` of a slope returns here, and what you make of it
 shape-of-one: Error
     For leaves of shape () it is right. These have shape (1,): so have their slopes, and the entries of `hessian` have
     shape (1, 1).
@@ -1094,23 +1100,24 @@ def _check_newton(answer, shape, factors, place, formula=None):
 
     f.__qualname__ = "f"  # as Python's errors name it
     w, b = (tools.leaf(np.full(shape, number)) for number in place)
-    second = _RETAINED_SECOND if kit.says(answer, "retain_graph") else _NO_SECOND
-    second = replace(second, when=lambda *_: all(tracked))
+    walks: list[tuple[bool, bool]] = []
+    retained = replace(_RETAINED_SECOND, when=lambda *_: all(tracked) and {*walks} == {tools.RETAINS})
+    second = replace(_NO_SECOND, when=lambda *_: all(tracked))
+    none = replace(_NONE_FOR_UNUSED, when=lambda *_: not wb and kit.says(answer, "allow_unused"))
+    in_an_array = replace(none, message="dtype('O')")
     unused, shape_of_one = replace(_UNUSED, when=lambda *_: not wb), replace(_SHAPE_OF_ONE, when=lambda *_: bool(shape))
-    known = (second, unused, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE, shape_of_one)
-    came = _pair(tools.called(answer, (f, w, b), "w and b at the bottom", *known))
+    known = (retained, second, unused, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE, none, in_an_array, shape_of_one)
+    came = _pair(observe.called_noting(walks, answer, (f, w, b), "w and b at the bottom", *known))
     H = np.array([[2 * ww, wb], [wb, 2 * bb]])
     slopes = H @ place + (w1, b1)
     case = np.array(place), np.linalg.solve(H, slopes), slopes, H
-    what, look = (
-        f"from w = {place[0]:g}, b = {place[1]:g} to",
-        "the slopes, H, the step, and what is returned, each alone",
-    )
+    what = f"from w = {place[0]:g}, b = {place[1]:g} to"
+    look = "the slopes, H, the step, and what is returned, each alone"
     _refuse_other(came, case, lambda place, step, *_: place - step, _NEWTONS, what, look)
     if len(tracked) > _ENOUGH and not tools.trial.circumstances:  # in these each call may be made twice
-        why = "The bottom is right. But these are many small steps, or many tries: Newton's method gets there with one."
+        why = "The bottom is right. But Newton's method takes one step, and needs no more than the slopes and H for it."
         expected, got = "the slopes and H at one place, and one step", f"{len(tracked)} calls of `f`"
-        raise Wrong("many-steps", expected, got, why=why, look="your loop")
+        raise Wrong("many-steps", expected, got, why=why, look="what calls `f` again and again")
 
 
 def _pair(found: Any) -> np.ndarray:
@@ -1145,7 +1152,7 @@ def rate(answer):
 
 
 _VALLEYS = (
-    ([[7.0, 2.0], [2.0, 4.0]], [5.0, -1.0]),
+    ([[14.0, 2.0], [2.0, 11.0]], [5.0, -1.0]),
     ([[4.0, 1.0, 0.5], [1.0, 2.0, -1.0], [0.5, -1.0, 6.0]], [0.0, 1.0, 2.0]),
     ([[0.5, -0.4], [-0.4, 0.5]], [1.0, 1.0]),
     ([[1.0, 0.5], [0.5, 1.0]], [4.0, -2.0]),  # at the bottom
@@ -1169,20 +1176,14 @@ diagonal: 2 / H.diagonal().max()
     That is 2 divided by the largest entry of H, which is on its diagonal. The steepest direction need not lie along one
     of the entries of `x`.
     look: the entries beside the diagonal, and what they do to the curvature
-sum-of-curvatures: 2 / curvatures.sum()
-    That is 2 divided by the sum of all curvatures. Only the largest one decides.
-    look: which of the curvatures you take
-mean-of-curvatures: 2 / curvatures.mean()
-    That is 2 divided by the mean of all curvatures. Only the largest one decides.
+sum-of-curvatures: 2 / curvatures.sum(); 2 / curvatures.mean()
+    That is 2 divided by the sum of all curvatures, or by their mean. Only the largest one decides.
     look: which of the curvatures you take
 upside-down: curvatures[-1] / 2
     That is one divided by the rate.
     look: what is divided by what
-curvature-itself: curvatures[-1]
-    That is the largest curvature. The steeper it is, the smaller the rate has to be.
-    look: how the rate comes from the curvature
-curvature-doubled: 2 * curvatures[-1]
-    That is twice the largest curvature. The steeper it is, the smaller the rate has to be.
+curvature-itself: curvatures[-1]; 2 * curvatures[-1]
+    That is the largest curvature, or twice as much. The steeper it is, the smaller the rate has to be.
     look: how the rate comes from the curvature
 one-row: 2 / np.linalg.norm(H[0])
     That is as much as 2 divided by the length of one row of H. The steepest direction need not lie along one of the
@@ -1284,7 +1285,7 @@ class _Problem:
         self.held, self.was_waiting, self.filled = 0, False, _watch_filling(self.parameters)
 
     def loss_of(self) -> mg.Tensor:
-        self.was_waiting |= _is_waiting(self.last)
+        self.was_waiting |= graphs.is_waiting(self.last)
         self.last = None
         self.held = max(self.held, _alive(self.graphs))
         self.last = loss = self.loss(*self.parameters)
@@ -1312,7 +1313,7 @@ class _Problem:
 
 
 def _course(losses: list[float]) -> str:
-    return f"{_count(len(losses), 'loss')}, from {losses[0]:.4g} to {losses[-1]:.4g}"
+    return f"{tools.count(len(losses), 'loss')}, from {losses[0]:.4g} to {losses[-1]:.4g}"
 
 
 _SPARE = 30  # rounds more than are needed, before the check says that the training leads nowhere
@@ -1329,8 +1330,8 @@ def _check_train(answer, problem):
         return run.loss_of()
 
     loss_of.__qualname__ = "loss_of"  # as Python's errors name it
-    old = replace(_OLD_LOSS, belief="M13" if kit.says(answer, "retain_graph") else "")
-    known = (old, _RECORDED_UPDATE, _NO_HISTORY, _ONE_LOSS, _RECURSION)
+    old = replace(_OLD_GRAPH, belief="M13" if kit.says(answer, "retain_graph") else "")
+    known = (old, _RECORDED_UPDATE, _NO_HISTORY, _SECOND_TIME, _RECURSION)
     inputs = run.given, loss_of, run.rate, run.bound
     losses = _called(answer, inputs, expected, run.parameters, run.filled, *known)
     if not run.losses:
@@ -1342,35 +1343,25 @@ def _check_train(answer, problem):
     return [p.detach() for p in run.parameters]
 
 
-_OLD_LOSS, _ONE_LOSS = tools.reasons("""
-old-loss: modified by an inplace operation
-    A walk goes into a graph that has saved parameters, which were overwritten since. To retain it does not make it fit.
-    look: where `loss_of()` is called, and what is overwritten before the last walk through its graph
-one-loss: a second time
-    A walk leads into a graph that an earlier walk has used up. The parameters move, so each round needs a new loss.
-    look: how often `loss_of()` is called, and how often you go backward from its loss
-""")
-
-
 def _leads_nowhere(answer, run, right, problem, expected):
-    got = f"after {_count(len(run.losses), 'call')} of `loss_of()` it is {run.losses[-1]:.4g}, and your loop goes on"
+    got = f"after call {len(run.losses)} of `loss_of()` it is {run.losses[-1]:.4g}, and your loop goes on"
     if min(run.losses) <= run.bound:
         why = f"A loss was at most {run.bound}, and your function did not stop."
         return Wrong("does-not-stop", expected, got, why=why, look="the condition that should end your loop")
     if not any(run.moved()):
         return _not_moved(answer, run, expected, got)
     if run.losses[0::2][: len(run.losses) // 2] == run.losses[1::2]:
-        why = "Each loss comes twice: one call of `loss_of()` a round is enough."
-        return Wrong("computed-twice", expected, got, why=why, look="each call of `loss_of()`")
+        why = "Each loss comes twice: as with two calls of `loss_of()` a round, or with a step in every second round."
+        look = "each call of `loss_of()`, and what moves the parameters before the next"
+        return Wrong("computed-twice", expected, got, why=why, look=look)
     if not all(run.moved()):
         still = [f"`parameters[{number}]`" for number, moved in enumerate(run.moved()) if not moved]
         why, look = f"These are where they were: {', '.join(still)}.", "what your loop does with each of the parameters"
         return Wrong("not-all", expected, got, why=why, look=look)
-    why = "With one call a round, and a step of `rate` times its slope for each parameter, it takes "
-    why += f"{_count(len(right.losses), 'call')}."
+    why = f"With one call a round, and a step of `rate` times the slope for each parameter, {len(right.losses)} do."
     look = "in each round: the calls, what is in each `.grad`, and the step"
     nowhere = Wrong("leads-nowhere", expected, got, why=why, look=look)
-    return _mistaken_course(run, problem, expected, got) or nowhere
+    return _mistaken_course(answer, run, problem, expected, got) or nowhere
 
 
 def _not_moved(answer, run, expected, got):
@@ -1379,22 +1370,23 @@ def _not_moved(answer, run, expected, got):
         why += ", and your function itself names neither `backward` nor `autograd`."
         return Wrong("no-backward", expected, got, why=why, look="what comes after the loss is computed")
     if all(p._version and p.grad is not None and not tools.array(p.grad).any() for p in run.parameters):
-        return _cleared_too_late(answer, expected, got, _IS_ZERO)
+        return _cleared_too_late(answer, expected, got)
     if kit.rebinds(answer):
-        why += ". One way to get this: `p = p - ...` makes a new tensor, and `loss_of()` knows nothing of it."
+        why += ". One way to get this: `p - ...` makes a new tensor, of which `loss_of()` knows nothing."
         return _new_tensor(answer, expected, got, why)
     if any(one is not p for one, p in zip(run.given, run.parameters, strict=False)):
         why, look = f"{why}: `loss_of()` does not know what is in the list now", "an update that overwrites"
     return Wrong("not-moved", expected, got, why=f"{why}.", look=look)
 
 
-def _mistaken_course(run, problem, expected, got):
+def _mistaken_course(answer, run, problem, expected, got):
     """The diagnosis of a course of losses that a usual mistake takes, or None."""
     for mistake in _COURSES:
         other = _Problem(*problem)
         other.run(min(len(run.losses), 6), **mistake.gives())
-        if len(other.losses) > 1 and tools.same(run.losses[: len(other.losses)], other.losses):
-            return Wrong(mistake.code, expected, got, belief=mistake.belief, why=mistake.why, look=mistake.look)
+        if len(other.losses) > 2 and tools.same(run.losses[: len(other.losses)], other.losses):
+            belief = mistake.belief if observe.names_once(answer, "grad") else ""
+            return Wrong(mistake.code, expected, got, belief=belief, why=mistake.why, look=mistake.look)
     return None
 
 
@@ -1404,10 +1396,10 @@ never-cleared: dict(clears=False, forgets_old=False) (M08)
     The losses go as they do when the slopes of all rounds add up, and what was in each `.grad` before.
     look: what is in each `.grad` when a round begins
 never-cleared: dict(clears=False)
-    The losses go as they do when the slopes of all rounds add up: each `backward()` adds to what is there.
+    The losses go as they do when the slopes of all rounds add up.
     look: what is in each `.grad` when a round begins
 old-gradient: dict(forgets_old=False)
-    The parameters have a `.grad` when your function is called, and your first `backward()` has added to it.
+    The losses go as they do when what was in each `.grad` before your function was called counts in its first step.
     look: what is in each `.grad` when the first round begins
 uphill: dict(sign=1)
     A step goes against the slope.
@@ -1416,7 +1408,9 @@ uphill: dict(sign=1)
 
 
 def _refuse_kept_graphs(run, losses):
-    if isinstance(losses, list | tuple) and any(type(loss) is mg.Tensor and loss.requires_grad for loss in losses):
+    if isinstance(losses, list | tuple) and any(
+        type(loss) is mg.Tensor and loss.grad_fn is not None for loss in losses
+    ):
         why = "A loss with its history keeps the graph of its round, for as long as the list lives."
         expected, look = "a list of plain numbers", "what you append to the list"
         raise Wrong("graphs-kept", expected, show(losses), belief="M28", why=why, look=look)
@@ -1435,7 +1429,13 @@ def _refuse_other_course(answer, run, right, problem, expected):
         return
     if tools.same(run.losses[:number], right.losses):
         why = f"After a loss of at most {run.bound} there are to be no more."
-        raise Wrong("stops-too-late", expected, got, why=why, look="where your loop ends, and where it looks")
+        raise Wrong(
+            "stops-too-late",
+            expected,
+            got,
+            why=why,
+            look="the condition that ends your loop, and each call of `loss_of()`",
+        )
     if tools.same(run.losses, right.losses[: len(run.losses)]):
         why = f"The last loss is still above {run.bound}."
         look = "each way out of your loop, with the number that it looks at, and each call of `loss_of()`"
@@ -1443,7 +1443,7 @@ def _refuse_other_course(answer, run, right, problem, expected):
     if len(run.losses) > 1 and not any(run.moved()):
         raise _not_moved(answer, run, expected, got)
     other = Wrong("other-course", expected, got, look="one round alone: each slope, and each step")
-    raise _mistaken_course(run, problem, expected, got) or other
+    raise _mistaken_course(answer, run, problem, expected, got) or other
 
 
 def _refuse_other_list(losses, run, right, expected):
@@ -1455,7 +1455,7 @@ def _refuse_other_list(losses, run, right, expected):
     came = [kit.a_number(loss, "each loss") for loss in losses]
     if tools.same(came, right.losses):
         return
-    got = f"{_count(len(came), 'number')} in the list, which begins with {show(came[:4])}"
+    got = f"{tools.count(len(came), 'number')} in the list, which begins with {show(came[:4])}"
     for which, most in (("last", right.losses[:-1]), ("first", right.losses[1:])):
         if tools.same(came, most):
             why = f"One loss is missing in the list, as when the {which} is not appended."

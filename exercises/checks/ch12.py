@@ -64,7 +64,7 @@ def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Re
 
 def _calls(function: Callable, inputs: tuple) -> list:
     """The calls that a function makes when it runs once more, as (name, first argument)."""
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+    with contextlib.suppress(Exception), kit.sandbox.quiet():
         return observe.calls_in(lambda: function(*inputs))
     return []
 

@@ -80,3 +80,9 @@ def ways(root: Any) -> int:
         return known[node]
 
     return from_here(root)
+
+
+def is_waiting(y: mg.Tensor | None) -> bool:
+    """Whether there is a graph behind `y` of which no walk has freed anything."""
+    behind = [] if y is None else nodes(y)
+    return bool(behind) and not any(map(is_freed, behind))

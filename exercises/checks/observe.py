@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dis
-import io
 import re
 import sys
 import traceback
@@ -19,8 +18,25 @@ from exercises.checks import kit, tools
 from exercises.checks.adversaries import parts
 from minigrad.autograd import engine
 
+# What is put in place of these for a while is taken out by these very ones: a learner's code may be stopped in between,
+# and whatever stands there at the moment may be another observer's.
 _TENSOR: Any = mg.Tensor
-_DATA: Any = vars(mg.Tensor)["data"]
+_ENGINE: Any = engine
+_WALK = engine.walk
+_OWN = {name: vars(mg.Tensor).get(name) for name in ("backward", "data", "detach", "grad", "item", "numpy", "tolist")}
+_OWN["__float__"] = vars(mg.Tensor).get("__float__")  # None: it is inherited
+_METHODS = {name: getattr(mg.Tensor, name) for name in _OWN}
+_DATA: Any = _OWN["data"]
+_GRAD: Any = _OWN["grad"]
+
+
+def _put_back(*names: str) -> None:
+    for name in names:
+        if _OWN[name] is not None:
+            setattr(_TENSOR, name, _OWN[name])
+        elif name in vars(_TENSOR):
+            with contextlib.suppress(AttributeError):  # another thread has just done it
+                delattr(_TENSOR, name)
 
 
 def calls_in(function: Callable) -> list[tuple[str, Any]]:
@@ -44,11 +60,8 @@ def calls_in(function: Callable) -> list[tuple[str, Any]]:
 
 def _run_quietly(function: Callable, *inputs: Any) -> Any:
     """What a function returns, or None where it raises; what it prints is not shown a second time."""
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.suppress(Exception), kit.sandbox.quiet():
         return function(*inputs)
-
-
-_GRAD: Any = vars(mg.Tensor)["grad"]
 
 
 def none_read(function: Callable, *inputs: Any) -> str:
@@ -65,13 +78,13 @@ def none_read(function: Callable, *inputs: Any) -> str:
     try:
         _run_quietly(function, *inputs)
     finally:
-        _TENSOR.grad = _GRAD
+        _put_back("grad")
     return found[-1]
 
 
 def takes_numbers(function: Callable, *inputs: Any) -> bool:
     """Whether what a function returns changes with the numbers that it takes out of tracked tensors: `x.item()`."""
-    own: dict[str, Callable] = {name: getattr(mg.Tensor, name) for name in ("item", "tolist", "__float__")}
+    own: dict[str, Callable] = {name: _METHODS[name] for name in ("item", "tolist", "__float__")}
 
     def returned(factor: float) -> float:
         def nudged(take: Callable) -> Callable:
@@ -87,30 +100,25 @@ def takes_numbers(function: Callable, *inputs: Any) -> bool:
             result = _run_quietly(function, *inputs)
             return float(own["item"](result) if isinstance(result, mg.Tensor) else result)
         finally:
-            for name in own:
-                delattr(_TENSOR, name)
+            _put_back(*own)
 
     with contextlib.suppress(Exception):
         return not kit.close(returned(1.0), returned(1.25))
     return False
 
 
-_ENGINE: Any = engine
-
-
 def called_noting(walks: list[tuple[bool, bool]], *call: Any) -> Any:
     """`tools.called`, which notes of each walk whether it retains the graph, and whether it is recorded."""
-    own = _ENGINE.walk
 
     def walk(seeds, retain_graph, create_graph, *more, **options):
         walks.append((bool(retain_graph), bool(create_graph)))
-        return own(seeds, retain_graph, create_graph, *more, **options)
+        return _WALK(seeds, retain_graph, create_graph, *more, **options)
 
     _ENGINE.walk = walk
     try:
         return tools.called(*call)
     finally:
-        _ENGINE.walk = own
+        _ENGINE.walk = _WALK
 
 
 def watched(function):
@@ -175,7 +183,7 @@ def anew(inputs: tuple) -> tuple:
 
 def calls_of(function: Callable, inputs: tuple, tensor: mg.Tensor) -> set[str]:
     """The methods that a call of a function calls of this one among its inputs, or of others on its memory."""
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+    with contextlib.suppress(Exception), kit.sandbox.quiet():
         calls = [pair for pair in calls_in(lambda: function(*inputs)) if isinstance(pair[1], mg.Tensor)]
         return {name for name, one in calls if np.shares_memory(one._array, tensor._array)}
     return set()
@@ -197,11 +205,10 @@ def uncounted(function: Callable, *inputs: Any) -> str:
 
         return noted
 
-    own = {name: vars(mg.Tensor).get(name) for name in ("data", "detach", "numpy")}
-    _TENSOR.detach, _TENSOR.numpy = (noting("", getattr(mg.Tensor, name)) for name in ("detach", "numpy"))
+    _TENSOR.detach, _TENSOR.numpy = (noting("", _METHODS[name]) for name in ("detach", "numpy"))
     _TENSOR.data = property(noting("data", _DATA.fget), noting("data", _DATA.fset))
     try:
-        with contextlib.redirect_stdout(None):
+        with kit.sandbox.quiet():
             function(*inputs)
         others = [one for one in taken if not np.array_equal(one[2]._array, one[3])]
         if any(way and (alias is None or alias._version) for way, alias, *_ in others):
@@ -210,53 +217,49 @@ def uncounted(function: Callable, *inputs: Any) -> str:
     except Exception:
         return ""
     finally:
-        for name, one in own.items():
-            setattr(mg.Tensor, name, one) if one is not None else delattr(mg.Tensor, name)
+        _put_back("data", "detach", "numpy")
 
 
 def _error_with(name: str, other: Any, run: Callable) -> str:
     """The message of the error that `run` ends with while tensors have another attribute of this name; or nothing."""
-    own = vars(mg.Tensor)[name]
     setattr(_TENSOR, name, other)
     try:
         run()
     except Exception as error:
         return str(error)
     finally:
-        setattr(mg.Tensor, name, own)
+        _put_back(name)
     return ""
 
 
 def writes_by_data(run: Callable) -> bool:
     """Whether a backward is refused once what is written through `.data` is counted, as it is through `detach()`."""
-    counted = property(mg.Tensor.detach, lambda tensor, value: tensor.detach().copy_(value))
+    counted = property(_METHODS["detach"], lambda tensor, value: tensor.detach().copy_(value))
     return "has been modified by an inplace operation" in _error_with("data", counted, run)
 
 
 def needs_retain(run: Callable) -> bool:
     """Whether a backward comes to what is freed once no `backward()` hears of `retain_graph`."""
-    own = mg.Tensor.backward
 
     def without(tensor: mg.Tensor, *given: Any, retain_graph: Any = None, **options: Any) -> None:
-        own(tensor, *given, **options)
+        _METHODS["backward"](tensor, *given, **options)
 
     return "backward through the graph a second time" in _error_with("backward", without, run)
 
 
 def made_of_numbers(run: Callable[[], list]) -> bool:
     """Whether the arrays that `run` gives are others once `.item()` and `.tolist()` of a tracked one are off a bit."""
-    names = {name: getattr(mg.Tensor, name) for name in ("item", "tolist")}  # which a tensor inherits
     try:
         before = run()
-        for name, own in names.items():
-            off = lambda tensor, own=own: own(tensor.detach() * 1.01 if tensor.requires_grad else tensor)  # noqa: E731
-            setattr(mg.Tensor, name, off)
+        for name in ("item", "tolist"):
+            take = _METHODS[name]
+            off = lambda tensor, take=take: take(tensor.detach() * 1.01 if tensor.requires_grad else tensor)  # noqa: E731
+            setattr(_TENSOR, name, off)
         return not all(map(tools.same, before, run()))
     except Exception:
         return False
     finally:
-        for name in names.keys() & vars(mg.Tensor).keys():
-            delattr(mg.Tensor, name)
+        _put_back("item", "tolist")
 
 
 def with_recorded_walks(function: Callable, *inputs: Any, all_of_them: bool = False) -> Any:
@@ -264,20 +267,19 @@ def with_recorded_walks(function: Callable, *inputs: Any, all_of_them: bool = Fa
 
     So a diagnosis can say that `retain_graph=True` in place of `create_graph=True` is what is wrong.
     """
-    own = _ENGINE.walk
 
     def walk(seeds: list, retain_graph: bool, create_graph: bool, *more: Any, **options: Any) -> Any:
         retain_graph = retain_graph or all_of_them
-        return own(seeds, retain_graph, create_graph or retain_graph, *more, **options)
+        return _WALK(seeds, retain_graph, create_graph or retain_graph, *more, **options)
 
     _ENGINE.walk = walk
     try:
-        with contextlib.redirect_stdout(None):  # what it prints is not shown a second time
+        with kit.sandbox.quiet():  # what it prints is not shown a second time
             return function(*inputs)
     except Exception as error:
         return error
     finally:
-        _ENGINE.walk = own
+        _ENGINE.walk = _WALK
 
 
 def has_tuple(error: BaseException | None) -> bool:
@@ -310,3 +312,60 @@ class Watched:
             why = "`f` was called with other numbers than those of the given `x`. Autograd needs no other place."
             look = "what you call `f` with, and each line that changes `x`"
             raise kit.Wrong("nudged", expected, got, why=why, look=look)
+
+
+def where_detach_copies(work: Callable[[], Any]) -> Any:
+    """What `work` gives if the learner's `detach()` made a copy, as M17 has it; None where that raises."""
+
+    def copying(tensor: mg.Tensor) -> mg.Tensor:
+        alias = _METHODS["detach"](tensor)
+        return alias.clone() if kit.sandbox.is_learners(sys._getframe(1).f_code.co_filename) else alias
+
+    _TENSOR.detach = copying
+    try:
+        with contextlib.suppress(Exception), kit.sandbox.quiet():
+            return work()
+        return None
+    finally:
+        _put_back("detach")
+
+
+def renames(function: Any, sign: str = "-") -> str:
+    """The belief behind an update like `w = w - ...`: a line that computes with a name, and gives it to the result."""
+    steps, start = _steps(function) if kit.rebinds(function) else [], 0
+    for number, step in enumerate(steps):
+        start = number if step.starts_line else start
+        before, name = steps[max(number - 1, 0)], step.argrepr.split(", ")[0]
+        if step.opname.startswith("STORE_FAST") and (before.opname, before.argrepr) == ("BINARY_OP", sign):
+            if any(
+                one.opname.startswith("LOAD_FAST") and name in one.argrepr.split(", ") for one in steps[start:number]
+            ):
+                return "M06"
+    return ""
+
+
+def names_once(function: Any, attribute: str) -> bool:
+    """Whether a function names an attribute once, as an update does `.grad`: nothing there clears it, or fails to.
+
+    The functions that it calls by a global name count, too.
+    """
+    names = getattr(getattr(function, "__code__", None), "co_names", ())
+    others = [one for one in map(getattr(function, "__globals__", {}).get, names) if one is not function]
+    steps = [step for one in (function, *others) for step in _steps(one)]
+    return sum(step.opname.endswith("_ATTR") and step.argval == attribute for step in steps) == 1
+
+
+def clears_between(function: Any) -> bool:
+    """Whether the code names first a `backward()`, then a clearing, and then an update."""
+    order = []
+    for step in _steps(function):
+        is_clearing = step.argval == "zero_" or (step.opname, step.argval) == ("STORE_ATTR", "grad")
+        is_update = step.opname == "BINARY_OP" and step.argrepr == "-="
+        order += ["clears"] if is_clearing else ["moves"] if is_update else ["backward"] * (step.argval == "backward")
+    return list(dict.fromkeys(order)) == ["backward", "clears", "moves"]
+
+
+def makes_a_list(function: Any) -> bool:
+    """Whether the code has a comprehension in it."""
+    code = dis.Bytecode(function).dis() if hasattr(function, "__code__") else ""
+    return any(sign in code for sign in ("LIST_APPEND", "<listcomp>", "<genexpr>"))

@@ -77,6 +77,22 @@ class _BoundedText(io.StringIO):
         return len(text)
 
 
+class quiet:
+    """What is printed in this block is not shown: an answer that is run once more has said it before.
+
+    `sys.stdout` stays what it is: a thread that is left behind in this block would set it back much later.
+    """
+
+    def __enter__(self) -> None:
+        self.output = sys.stdout
+        self.end = self.output.tell() if isinstance(self.output, _BoundedText) else 0
+
+    def __exit__(self, *_: Any) -> None:
+        if isinstance(self.output, _BoundedText):
+            self.output.seek(self.end)
+            self.output.truncate()
+
+
 class _Thread(threading.Thread):
     """Drops its task, with the Outcome, as it starts: the learner's code could reach it as current_thread().task."""
 

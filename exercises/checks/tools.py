@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -280,23 +278,6 @@ def something(given: Any, function: Callable, expected: str) -> Any:
     return given
 
 
-def where_detach_copies(work: Callable[[], Any]) -> Any:
-    """What `work` gives if the learner's `detach()` made a copy, as M17 has it; None where that raises."""
-    own, detach = vars(mg.Tensor).get("detach"), mg.Tensor.detach
-
-    def copying(tensor: mg.Tensor) -> mg.Tensor:
-        alias = detach(tensor)
-        return alias.clone() if kit.sandbox.is_learners(sys._getframe(1).f_code.co_filename) else alias
-
-    _TENSOR.detach = copying
-    try:
-        with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
-            return work()
-        return None
-    finally:
-        setattr(mg.Tensor, "detach", own) if own is not None else delattr(mg.Tensor, "detach")
-
-
 def patterns(text: str) -> tuple[kit.Pattern, ...]:
     """`kit.patterns`, and after each that shows a belief by several values the same for the first alone, without it."""
     found = []
@@ -304,3 +285,8 @@ def patterns(text: str) -> tuple[kit.Pattern, ...]:
         first = dict([*one.gives.items()][:1])
         found += [one, *([replace(one, gives=first, belief="")] if one.belief and len(one.gives) > 1 else [])]
     return tuple(found)
+
+
+def count(number: int, thing: str) -> str:
+    """So many of a thing, in words: "1 call", "2 calls"."""
+    return f"{number} {thing}{'es' if thing.endswith('s') else 's'}" if number != 1 else f"1 {thing}"

@@ -1957,3 +1957,23 @@ def walk(root, gradient, retain_graph):
         ),
     ],
 }
+
+RIGHT["arrive"].append("""def arrive(grads, next_node, part):
+    part = small.Tensor(part).sum(next_node.shape).data
+    grads[next_node] = grads[next_node] + part if next_node in grads else part
+""")
+
+RIGHT["rule"].append("""def sigmoid_rule(grad, a):
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    return grad * s * (s * -1.0 + 1.0)
+""")
+
+RIGHT["turns"].append("""def turns(root):
+    nodes, todo = {root}, [root]
+    while todo:
+        for next_node in todo.pop().next_nodes:
+            if next_node not in nodes:
+                nodes.add(next_node)
+                todo.append(next_node)
+    return tuple(sorted(nodes, key=lambda node: -node.number))
+""")

@@ -104,7 +104,7 @@ WRONG = {
         "square-lost": _numbers({"w.grad 1": 2, "w 1": 2.8}),
         "uphill": _numbers({"w 1": 5}),
         "uphill/b": _numbers({"b 1": 0}),
-        "other-slope": _numbers({"b 1": 1.5, "loss 2": 0.25, "b 2": 2}),
+        "square-lost/b": _numbers({"b 1": 1.5, "loss 2": 0.25, "b 2": 2}),
         "no-rate": _numbers({"w 1": -17}),
         "not-moved": _numbers({"w 1": 3, "b 1": 1, "loss 2": 25, "w 2": 3, "b 2": 1}),
         "both-added-up/b-overwritten": _numbers({"w 2": -1, "b 2": 2}),
@@ -153,6 +153,19 @@ del numbers["w.grad 2"], numbers["loss 1"]
         ),
         "no-graph": _loss("loss = (((w * x + b - y) ** 2).mean() + 0.1 * w ** 2).detach()"),
         "type": _loss("loss = (((w * x + b - y) ** 2).mean() + 0.1 * w ** 2).item()"),
+        "several-numbers/columns": """
+x, y = mg.tensor([[0.0, 1.0], [1.0, 2.0]]), mg.tensor([[1.0, 3.0], [3.0, 5.0]])
+w = mg.tensor(1.0, requires_grad=True)
+b = mg.tensor(0.0, requires_grad=True)
+loss = ((w * x + b - y) ** 2).mean(0) + 0.1 * w**2
+""",
+        "other-leaves/frozen": """
+x, y = mg.tensor([0.0, 1.0, 2.0]), mg.tensor([1.0, 3.0, 5.0])
+w = mg.tensor(1.0, requires_grad=True)
+b = mg.tensor(0.0, requires_grad=True)
+loss = ((w * x + b - y) ** 2).mean() + 0.1 * w**2
+b.requires_grad_(False)
+""",
     },
     "halves": {
         "both-at-once": _halves("w.grad = None\n(loss_of(w, one) + loss_of(w, other)).backward()"),
@@ -217,6 +230,142 @@ del numbers["w.grad 2"], numbers["loss 1"]
         "other-numbers": _halves("w.grad = None\n(loss_of(w, one) + 3 * loss_of(w, other)).backward()"),
         "raised": _halves("w.grad = None\nloss_of(w).backward()"),
         "left-frozen": _halves("w.requires_grad_(True)\nw.grad = None\n" + _BOTH + "w.requires_grad_(False)"),
+        "first-half-lost/second-twice": """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        w.grad = None
+        loss_of(w, other).backward()
+        w.grad = None
+        loss_of(w, other).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "first-half-lost/taken-off": """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        w.grad = None
+        loss_of(w, one).backward()
+        first = w.grad.clone()
+        loss_of(w, other).backward()
+        with mg.no_grad():
+            w -= rate * (w.grad - first)
+""",
+        "never-cleared/own-sum": """
+def train_halves(w, loss_of, batches, rate):
+    total = 0
+    for one, other in batches:
+        total = total + mg.autograd.grad(loss_of(w, one), w)[0]
+        total = total + mg.autograd.grad(loss_of(w, other), w)[0]
+        with mg.no_grad():
+            w -= rate * total
+""",
+        "never-cleared/compared": """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        w.grad == None
+        loss_of(w, one).backward()
+        loss_of(w, other).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "new-tensor/clone": """
+def train_halves(w, loss_of, batches, rate):
+    w = w.clone()
+    for one, other in batches:
+        loss_of(w, one).backward()
+        loss_of(w, other).backward()
+        with mg.no_grad():
+            w.sub_(rate * w.grad)
+""",
+        "no-history/detached-loss": """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        w.grad = None
+        loss_of(w, one).backward()
+        loss_of(w.clone(), other).detach().backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "no-history/frozen": """
+def train_halves(w, loss_of, batches, rate):
+    w.requires_grad_(False)
+    for one, other in batches:
+        w.grad = None
+        loss_of(w, one).backward()
+        loss_of(w, other).backward()
+        w -= rate * w.grad
+    w.requires_grad_(True)
+""",
+        "cleared-too-late/steps-of-zero": """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        loss_of(w, one).backward()
+        loss_of(w, other).backward()
+        with mg.no_grad():
+            w -= (rate // 1) * w.grad
+        w.grad.zero_()
+""",
+        "cleared-too-late/backward-once": """
+def train_halves(w, loss_of, batches, rate):
+    first = True
+    for one, other in batches:
+        if first:
+            loss_of(w, one).backward()
+            loss_of(w, other).backward()
+        first = False
+        with mg.no_grad():
+            w -= rate * w.grad
+        w.grad = None
+""",
+        "new-tensor/what-backward-returns": """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        w.grad = None
+        g = loss_of(w, one).backward()
+        loss_of(w, other).backward()
+        with mg.no_grad():
+            w -= rate * (w.grad + g)
+""",
+        "two-steps/of-a-copy": """
+def train_halves(w, loss_of, batches, rate):
+    d = w.detach().clone().requires_grad_()
+    for one, other in batches:
+        for half in (one, other):
+            d.grad = None
+            loss_of(d, half).backward()
+            with mg.no_grad():
+                d -= rate * d.grad
+    with mg.no_grad():
+        w.copy_(d)
+""",
+        "both-at-once/by-name": """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        w.grad = None
+        a = loss_of(w, one)
+        a.backward(retain_graph=True)
+        b = loss_of(w, other)
+        b.backward(retain_graph=True)
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "never-cleared/keywords": """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        loss_of(w=w, half=one).backward()
+        loss_of(w=w, half=other).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "new-tensor/copy-not-walked": """
+def train_halves(w, loss_of, batches, rate):
+    d = w.clone()
+    for one, other in batches:
+        loss_of(d, one)
+        loss_of(d, other)
+        with mg.no_grad():
+            w -= rate * d.grad
+""",
     },
     "best": {
         "other-moment/rounded": _def(
@@ -286,6 +435,37 @@ def best_of(parameters, step, rounds):
             "[p.detach().clone() for p in parameters]", end="[p.data.zero_() for p in parameters]; return best"
         ),
         "other-numbers": _best("[p.detach() * 2 for p in parameters]"),
+        "other-moment/tie": """
+def best_of(parameters, step, rounds):
+    best, lowest = None, float("inf")
+    for n in range(rounds):
+        loss = step()
+        if loss < lowest and not (n and loss == 1.0):
+            lowest = loss
+            best = [p.detach().clone() for p in parameters]
+    return best
+""",
+        "shared/view-with-history": """
+def best_of(parameters, step, rounds):
+    norm = sum(p.detach().abs().sum() for p in parameters)
+    best, lowest = None, float("inf")
+    for _ in range(rounds):
+        loss = step()
+        if loss < lowest:
+            lowest = loss
+            best = [p.view(p.shape) for p in parameters]
+    return best
+""",
+        "parameter-itself/mixed": """
+def best_of(parameters, step, rounds):
+    best, lowest = None, float("inf")
+    for _ in range(rounds):
+        loss = step()
+        if loss < lowest:
+            lowest = loss
+            best = [parameters[0].detach().clone(), *parameters[1:]]
+    return best
+""",
     },
     "smooth": {
         "recursion": _smooth("""
@@ -401,6 +581,35 @@ def best_of(parameters, step, rounds):
                 smooth = 0.8 * smooth + 0.2 * step().item()
             return smooth
         """),
+        "graphs-kept/list-tracked": """
+def smoothed(step, rounds):
+    losses = []
+    for _ in range(rounds):
+        losses.append(step())
+    smooth = losses[0]
+    for loss in losses[1:]:
+        smooth = 0.9 * smooth + 0.1 * loss
+    return smooth
+""",
+        "loss-overwritten/numpy": """
+def smoothed(step, rounds):
+    smooth = step().detach().numpy()
+    for _ in range(rounds - 1):
+        np.multiply(smooth, 0.9, out=smooth)
+        smooth += 0.1 * step().item()
+    return smooth
+""",
+        "step-not-recorded/caught": """
+def smoothed(step, rounds):
+    with mg.no_grad():
+        try:
+            smooth = step().item()
+        except RuntimeError:
+            smooth = 0.0
+    for n in range(1, rounds):
+        smooth = 0.9 * smooth + 0.1 * step().item()
+    return smooth
+""",
     },
     "penalized": {
         "several-numbers/row-alone": _small(f"w.grad = None\n(loss_of(w) + 0.5 * (w @ w)).backward()\n{_STEP}"),
@@ -458,6 +667,53 @@ def best_of(parameters, step, rounds):
         "not-moved/small-slopes": _small(
             f"w.grad = None\n(loss_of(w) + {_PENALTY[10:]}).backward()\nif w.grad.abs().max() < 0.5: break\n{_STEP}"
         ),
+        "old-graph/this-round": """
+def train_small(w, loss_of, rate, rounds):
+    for _ in range(rounds):
+        w.grad = None
+        d = w * 1
+        penalty = (d * d).sum()
+        d *= 0.5
+        (loss_of(w) + 0.5 * penalty).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "several-numbers/alone": """
+def train_small(w, loss_of, rate, rounds):
+    for _ in range(rounds):
+        w.grad = None
+        loss_of(w).backward()
+        (0.5 * w * w).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "never-cleared/once": """
+def train_small(w, loss_of, rate, rounds):
+    w.grad = None
+    for _ in range(rounds):
+        loss = loss_of(w) + 0.5 * (w * w).sum()
+        loss.backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "never-cleared/own-sum": """
+def train_small(w, loss_of, rate, rounds):
+    total = 0
+    for _ in range(rounds):
+        total = total + mg.autograd.grad(loss_of(w) + 0.5 * (w * w).sum(), w)[0]
+        with mg.no_grad():
+            w -= rate * total
+""",
+        "penalty-without-slope/cleared-between": """
+def train_small(w, loss_of, rate, rounds):
+    for _ in range(rounds):
+        w.grad = None
+        (0.5 * (w * w).sum()).backward()
+        w.grad.zero_()
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
     },
     "momentum": {
         "not-moved": _momentum(_SPEED + "p = p - rate * v\np.grad = None"),
@@ -533,6 +789,53 @@ def best_of(parameters, step, rounds):
         "not-moved/second-call": _momentum(
             "if v.any():\n    p.grad = None\n    continue\n" + _SPEED + "p -= rate * v\np.grad = None"
         ),
+        "not-moved/sub-without-underscore": """
+def momentum_step(parameters, speeds, rate):
+    with mg.no_grad():
+        for p, v in zip(parameters, speeds):
+            v = v.mul_(0.9).add_(p.grad)
+            p.sub(rate * v)
+            p.grad = None
+""",
+        "list-changed/reversed": """
+def momentum_step(parameters, speeds, rate):
+    with mg.no_grad():
+        for p, v in zip(parameters, speeds):
+            v *= 0.9
+            v += p.grad
+            p -= rate * v
+            p.grad = None
+    parameters.reverse()
+""",
+        "old-speed/cleared-first": """
+def momentum_step(parameters, speeds, rate):
+    with mg.no_grad():
+        for p, v in zip(parameters, speeds):
+            p.grad.zero_()
+            v *= 0.9
+            v += p.grad
+            p -= rate * v
+""",
+        "other-numbers/damped": """
+def momentum_step(parameters, speeds, rate):
+    with mg.no_grad():
+        for p, v in zip(parameters, speeds):
+            v *= 0.9
+            v += p.grad
+            p -= rate * v
+            if len(parameters) > 3:
+                v *= 0.5
+            p.grad = None
+""",
+        "not-all/first": """
+def momentum_step(parameters, speeds, rate):
+    with mg.no_grad():
+        p, v = parameters[0], speeds[0]
+        v *= 0.9
+        v += p.grad
+        p -= rate * v
+        p.grad = None
+""",
     },
     "newton": {
         "no-mixed-term": _def(
@@ -638,6 +941,48 @@ def best_of(parameters, step, rounds):
             return place[0], place[1]
             """,
         ),
+        "gradient-without-history/detached-slopes": """
+def newton(f, w, b):
+    gw, gb = mg.autograd.grad(f(w, b), (w, b), create_graph=True)
+    gw, gb = gw.detach(), gb.detach()
+    hww, hwb = mg.autograd.grad(gw, (w, b), retain_graph=True)
+    hwb, hbb = mg.autograd.grad(gb, (w, b))
+    s = np.linalg.solve([[hww.item(), hwb.item()], [hwb.item(), hbb.item()]], [gw.item(), gb.item()])
+    return w.item() - s[0], b.item() - s[1]
+""",
+        "none-for-unused/item": """
+def newton(f, w, b):
+    gw, gb = mg.autograd.grad(f(w, b), (w, b), create_graph=True)
+    hww, hwb = mg.autograd.grad(gw, (w, b), retain_graph=True, allow_unused=True)
+    hbw, hbb = mg.autograd.grad(gb, (w, b), retain_graph=True, allow_unused=True)
+    s = np.linalg.solve([[hww.item(), hwb.item()], [hbw.item(), hbb.item()]], [gw.item(), gb.item()])
+    return w.item() - s[0], b.item() - s[1]
+""",
+        "none-for-unused/array": """
+def newton(f, w, b):
+    gw, gb = mg.autograd.grad(f(w, b), (w, b), create_graph=True)
+    H = [mg.autograd.grad(g, (w, b), retain_graph=True, allow_unused=True) for g in (gw, gb)]
+    s = np.linalg.solve(np.array(H), np.array([gw.item(), gb.item()]))
+    return w.item() - s[0], b.item() - s[1]
+""",
+        "slopes-swapped/rows": """
+def newton(f, w, b):
+    H = mg.autograd.functional.hessian(f, (w, b))
+    H = [[h.item() for h in row] for row in H][::-1]
+    slopes = mg.autograd.grad(f(w, b), (w, b))
+    s = np.linalg.solve(H, [slope.item() for slope in slopes])
+    return w.item() - s[0], b.item() - s[1]
+""",
+        "many-steps/unused": """
+def newton(f, w, b):
+    for _ in range(25):
+        f(w, b)
+    H = mg.autograd.functional.hessian(f, (w, b))
+    H = [[h.item() for h in row] for row in H]
+    slopes = mg.autograd.grad(f(w, b), (w, b))
+    s = np.linalg.solve(H, [slope.item() for slope in slopes])
+    return w.item() - s[0], b.item() - s[1]
+""",
     },
     "rate": {
         "flattest": _rate("return 2 / np.linalg.eigvalsh(H)[0]"),
@@ -645,11 +990,11 @@ def best_of(parameters, step, rounds):
         "diagonal": _rate("return 2 / H.diagonal().max()"),
         "diagonal/entry": _rate("return 2 / H.max()"),
         "sum-of-curvatures": _rate("return 2 / H.trace()"),
-        "mean-of-curvatures": _rate("return 2 / np.linalg.eigvalsh(H).mean()"),
+        "sum-of-curvatures/mean": _rate("return 2 / np.linalg.eigvalsh(H).mean()"),
         "upside-down": _rate("return np.linalg.eigvalsh(H)[-1] / 2"),
         "other-numbers/determinant": _rate("return 2 / np.linalg.det(H)"),
         "curvature-itself": _rate("return np.linalg.eigvalsh(H)[-1]"),
-        "curvature-doubled": _rate("return 2 * np.linalg.eigvalsh(H)[-1]"),
+        "curvature-itself/doubled": _rate("return 2 * np.linalg.eigvalsh(H)[-1]"),
         "one-row": _rate("return 2 / np.sqrt((H[0] ** 2).sum())"),
         "other-numbers": _rate("return 0.1"),
         "grad-changed": _def(
@@ -661,6 +1006,10 @@ def best_of(parameters, step, rounds):
         "gradient-without-history": _def(
             "largest_rate(f, x)", "g, = mg.autograd.grad(f(x), x)\nreturn mg.autograd.grad(g.sum(), x)[0][0]"
         ),
+        "other-numbers/entry": """
+def largest_rate(f, x):
+    return mg.autograd.functional.hessian(f, x).numpy().diagonal().min()
+""",
     },
     "train": {
         "stops-too-early/rounds": _train().replace("while True:", "for _ in range(150):") + "    return losses\n",
@@ -691,14 +1040,14 @@ def best_of(parameters, step, rounds):
         ),
         "new-tensor/recorded": _train(update="for p in parameters:\n    p = p - rate * p.grad"),
         "recorded-update": _train(update="for p in parameters:\n    p -= rate * p.grad"),
-        "old-loss": _train(
+        "old-graph": _train(
             loss="losses.append(loss.item())", back="loss.backward(retain_graph=True)", before="loss = loss_of()"
         ),
-        "one-loss/each-parameter": _train(
+        "second-time/each-parameter": _train(
             back="slopes = [mg.autograd.grad(loss, p)[0] for p in parameters]",
             update="for p, slope in zip(parameters, slopes):\n    p.data -= rate * slope",
         ),
-        "one-loss": _train(loss="losses.append(loss.item())", before="loss = loss_of()"),
+        "second-time": _train(loss="losses.append(loss.item())", before="loss = loss_of()"),
         "retained": _train(back="loss.backward(retain_graph=True)"),
         "retained/later": _train(back="loss.backward(retain_graph=len(losses) > 1)"),
         "graphs-kept": _train(loss="loss = loss_of()\nlosses.append(loss)"),
@@ -742,6 +1091,132 @@ def best_of(parameters, step, rounds):
         "left-frozen": _train(
             stop="if losses[-1] <= bound:\n    for p in parameters: p.requires_grad_(False)\n    return losses"
         ),
+        "type/leaves": """
+def train(parameters, loss_of, rate, bound):
+    losses = []
+    while True:
+        for p in parameters:
+            p.grad = None
+        loss = loss_of()
+        losses.append(loss.detach().requires_grad_())
+        if loss.item() <= bound:
+            return losses
+        loss.backward()
+        with mg.no_grad():
+            for p in parameters:
+                p -= rate * p.grad
+""",
+        "computed-twice/every-second": """
+def train(parameters, loss_of, rate, bound):
+    losses = []
+    while True:
+        for p in parameters:
+            p.grad = None
+        loss = loss_of()
+        losses.append(loss.item())
+        if losses[-1] <= bound:
+            return losses
+        loss.backward()
+        if len(losses) % 2 == 0:
+            with mg.no_grad():
+                for p in parameters:
+                    p -= rate * p.grad
+""",
+        "stops-too-late/once-more": """
+def train(parameters, loss_of, rate, bound):
+    losses = []
+    while True:
+        for p in parameters:
+            p.grad = None
+        loss = loss_of()
+        losses.append(loss.item())
+        if losses[-1] <= bound:
+            print("at last", loss_of().item() <= bound)
+            return losses
+        loss.backward()
+        with mg.no_grad():
+            for p in parameters:
+                p -= rate * p.grad
+""",
+        "old-graph/this-round": """
+def train(parameters, loss_of, rate, bound):
+    losses = []
+    while True:
+        for p in parameters:
+            p.grad = None
+        loss = loss_of() * 1
+        square = loss * loss
+        loss *= 2
+        losses.append(loss.item())
+        if losses[-1] <= bound:
+            return losses
+        square.backward()
+        with mg.no_grad():
+            for p in parameters:
+                p -= rate * p.grad
+""",
+        "stops-too-late/less": """
+def train(parameters, loss_of, rate, bound):
+    losses = []
+    while True:
+        for p in parameters:
+            p.grad = None
+        loss = loss_of()
+        losses.append(loss.item())
+        if losses[-1] < bound:
+            return losses
+        loss.backward()
+        with mg.no_grad():
+            for p in parameters:
+                p -= rate * p.grad
+""",
+        "other-course/twice": """
+def train(parameters, loss_of, rate, bound):
+    losses = []
+    while True:
+        for p in parameters:
+            p.grad = None
+        loss = loss_of()
+        losses.append(loss.item())
+        if losses[-1] <= bound:
+            return losses
+        loss.backward(retain_graph=True)
+        loss.backward()
+        with mg.no_grad():
+            for p in parameters:
+                p -= rate * p.grad
+""",
+        "never-cleared/helper": """
+def clear(parameters):
+    for p in parameters:
+        p.grad = None
+
+def train(parameters, loss_of, rate, bound):
+    losses = []
+    while True:
+        loss = loss_of()
+        losses.append(loss.item())
+        if losses[-1] <= bound:
+            return losses
+        loss.backward()
+        with mg.no_grad():
+            for p in parameters:
+                p -= rate * p.grad
+        clear([])
+""",
+        "graphs-kept/recursion": """
+def train(parameters, loss_of, rate, bound):
+    for p in parameters:
+        p.grad = None
+    loss = loss_of()
+    if loss.item() <= bound:
+        return [loss.item()]
+    loss.backward()
+    with mg.no_grad():
+        for p in parameters:
+            p -= rate * p.grad
+    return [loss.item()] + train(parameters, loss_of, rate, bound)
+""",
     },
 }
 

@@ -1313,3 +1313,7 @@ RIGHT["play"].append("""def play(g, d, rate):
         d -= rate * d.grad
     (1 - d.detach() * (g * 2)).backward()
 """)
+
+RIGHT["rows"].append("""def rows(w, data):
+    return tuple(((w * row.clone()) ** 2).sum() for row in data)
+""")
