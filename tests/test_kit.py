@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import types
 from decimal import Decimal
@@ -17,8 +18,9 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from exercises.checks import ch00, kit, notebook, progress, review, sandbox
+from exercises.checks import ch00, kit, notebook, observe, progress, review, sandbox
 from exercises.checks.beliefs import BELIEFS
+from minigrad.autograd import engine
 
 # --- The sandbox ---------------------------------------------------------------------------------
 
@@ -1085,3 +1087,36 @@ def test_what_a_function_keeps_from_call_to_call_is_something_to_look_at(source,
 
     one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge)
     assert kit.judge(one, learner(source)).look == "the numbers" + "; what is kept from one call to the next" * keeps
+
+
+@pytest.mark.parametrize(
+    "observer", [lambda f: observe.called_noting([], f, (1.0,), ""), lambda f: observe.uncounted(f, 1)]
+)
+def test_observers_that_overlap_leave_nothing_behind(observer):
+    """One that is left behind in a thread ends before one that began later."""
+    walk, attributes = engine.walk, dict(vars(mg.Tensor))
+    threads = []
+    for _ in range(2):
+        inside, go_on = threading.Event(), threading.Event()
+
+        def left_behind(_, inside=inside, go_on=go_on):
+            inside.set()
+            assert go_on.wait(10)
+
+        threads.append((threading.Thread(target=observer, args=(left_behind,)), go_on))
+        threads[-1][0].start()
+        assert inside.wait(10)
+    for thread, go_on in threads:
+        go_on.set()
+        thread.join()
+    assert engine.walk is walk and dict(vars(mg.Tensor)) == attributes
+
+
+def test_what_is_printed_twice_is_shown_once():
+    outcome = sandbox.run(lambda: [print("once"), twice_quietly()], 5)
+    assert outcome.printed == "once\n" and outcome.error is None
+
+
+def twice_quietly():
+    with sandbox.quiet():
+        print("once more")
