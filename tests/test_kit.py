@@ -1,5 +1,6 @@
 """The machinery under the checks: sandbox, verdicts, cards, the two modes, score and progress."""
 
+import functools
 import html.parser
 import json
 import linecache
@@ -1110,6 +1111,13 @@ def test_observers_that_overlap_leave_nothing_behind(observer):
         go_on.set()
         thread.join()
     assert engine.walk is walk and dict(vars(mg.Tensor)) == attributes
+
+
+def test_an_answer_that_is_left_behind_leaves_no_observer(relaxed):
+    walk = engine.walk
+    asleep = functools.partial(time.sleep, 3)  # in C code, where nobody stops it
+    assert sandbox.run(lambda: observe.called_noting([], lambda _: asleep(), (1.0,), ""), 0.1).timed_out
+    assert engine.walk is walk
 
 
 def test_what_is_printed_twice_is_shown_once():

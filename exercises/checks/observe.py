@@ -39,6 +39,14 @@ def _put_back(*names: str) -> None:
                 delattr(_TENSOR, name)
 
 
+def _put_all_back() -> None:
+    _ENGINE.walk = _WALK
+    _put_back(*_OWN)
+
+
+kit.sandbox.after_a_stop.append(_put_all_back)
+
+
 def calls_in(function: Callable) -> list[tuple[str, Any]]:
     """The calls that a function makes, as (name, first argument); of what is written in C no argument."""
     found: list[tuple[str, Any]] = []

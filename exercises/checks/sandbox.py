@@ -105,6 +105,10 @@ class _Thread(threading.Thread):
         _work_and_report(*task)
 
 
+# What takes out again what the stopped thread has put in place for a while: it may be left behind inside of C code.
+after_a_stop: list[Callable[[], None]] = []
+
+
 def run(work: Callable[[], Any], seconds: float) -> Outcome:
     """Run `work` to its end or to the time limit, whichever comes first. Never raises."""
     outcome, output = Outcome(), _BoundedText()
@@ -122,6 +126,8 @@ def run(work: Callable[[], Any], seconds: float) -> Outcome:
         except KeyboardInterrupt as stop:
             return Outcome(error=stop)
     if not finished or isinstance(outcome.error, TimeUp):
+        for put_back in after_a_stop:
+            put_back()
         return Outcome(timed_out=True, printed=output.getvalue())
     outcome.printed = output.getvalue()
     return outcome
