@@ -90,29 +90,35 @@ def none_read(function: Callable, *inputs: Any) -> str:
     return found[-1]
 
 
-def takes_numbers(function: Callable, *inputs: Any) -> bool:
-    """Whether what a function returns changes with the numbers that it takes out of tracked tensors: `x.item()`."""
-    own: dict[str, Callable] = {name: _METHODS[name] for name in ("item", "tolist", "__float__")}
+def _with_numbers_off(work: Callable[[], Any]) -> Any:
+    """What `work` gives if each number that the learner takes out of a tracked tensor, `x.item()`, is off a bit."""
+    takes = ("item", "tolist", "__float__")
 
-    def returned(factor: float) -> float:
-        def nudged(take: Callable) -> Callable:
-            def taken(tensor: mg.Tensor) -> Any:
-                ours = tensor.requires_grad and kit.sandbox.is_learners(sys._getframe(1).f_code.co_filename)
-                return (np.asarray(take(tensor)) * factor).tolist() if ours else take(tensor)
+    def off(take: Callable) -> Callable:
+        def taken(tensor: mg.Tensor) -> Any:
+            ours = tensor.requires_grad and kit.sandbox.is_learners(sys._getframe(1).f_code.co_filename)
+            return (np.asarray(take(tensor)) * 1.25).tolist() if ours else take(tensor)
 
-            return taken
+        return taken
 
-        for name, take in own.items():
-            setattr(_TENSOR, name, nudged(take))
-        try:
-            result = _run_quietly(function, *inputs)
-            return float(own["item"](result) if isinstance(result, mg.Tensor) else result)
-        finally:
-            _put_back(*own)
+    for name in takes:
+        setattr(_TENSOR, name, off(_METHODS[name]))
+    try:
+        return work()
+    finally:
+        _put_back(*takes)
 
-    with contextlib.suppress(Exception):
-        return not kit.close(returned(1.0), returned(1.25))
+
+def made_of_numbers(run: Callable[[], list]) -> bool:
+    """Whether the numbers that `run` gives change with those that the learner takes out of tracked tensors."""
+    with contextlib.suppress(Exception), kit.sandbox.quiet():
+        return not all(map(tools.same, run(), _with_numbers_off(run)))
     return False
+
+
+def takes_numbers(function: Callable, *inputs: Any) -> bool:
+    """Whether the one number that a function returns changes with those that it takes out of tracked tensors."""
+    return made_of_numbers(lambda: [kit.a_number(function(*inputs))])
 
 
 def called_noting(walks: list[tuple[bool, bool]], *call: Any) -> Any:
@@ -253,21 +259,6 @@ def needs_retain(run: Callable) -> bool:
         _METHODS["backward"](tensor, *given, **options)
 
     return "backward through the graph a second time" in _error_with("backward", without, run)
-
-
-def made_of_numbers(run: Callable[[], list]) -> bool:
-    """Whether the arrays that `run` gives are others once `.item()` and `.tolist()` of a tracked one are off a bit."""
-    try:
-        before = run()
-        for name in ("item", "tolist"):
-            take = _METHODS[name]
-            off = lambda tensor, take=take: take(tensor.detach() * 1.01 if tensor.requires_grad else tensor)  # noqa: E731
-            setattr(_TENSOR, name, off)
-        return not all(map(tools.same, before, run()))
-    except Exception:
-        return False
-    finally:
-        _put_back("item", "tolist")
 
 
 def with_recorded_walks(function: Callable, *inputs: Any, all_of_them: bool = False) -> Any:
